@@ -1,0 +1,337 @@
+"""The one typed facade over pluggy: loading, order, and a report of what was loaded.
+
+A `PluginSet` is frozen when it is made and independent of the runtime: commands and bare library calls use
+one without activating anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+
+import pluggy
+
+from openprogram_core._entrypoints import FoundEntryPoint, find_entry_points
+from openprogram_core.errors import PluginConflictError, PluginError
+from openprogram_core.hookspecs import HOOK_NAMES, PROJECT, HookSpecs
+
+if TYPE_CHECKING:
+    from openprogram_core.comparison.verdicts import FieldSkip
+    from openprogram_core.providers.provider import ApiProvider
+    from openprogram_core.providers.wrapping import ProviderWrapper, RuntimeSettings
+    from openprogram_core.redaction.rules import SecretRule
+
+OWN_DISTRIBUTION = "openprogram-core"
+
+T = TypeVar("T")
+
+
+class Contribution(NamedTuple, Generic[T]):
+    """Something a plugin brought, with the plugin's name."""
+
+    plugin: str
+    item: T
+
+
+@dataclass(frozen=True)
+class PluginInfo:
+    """One line of the report: where a plugin came from, what became of it, which hooks it has."""
+
+    name: str
+    distribution: str
+    version: str
+    state: Literal["loaded", "disabled", "failed"]
+    hooks: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it belongs to this distribution."""
+        return self.distribution == OWN_DISTRIBUTION
+
+
+@dataclass(frozen=True)
+class _Hook:
+    plugin: str
+    function: Callable[..., Any]
+    argnames: tuple[str, ...]
+
+    def __call__(self, **arguments: Any) -> Any:
+        return self.function(**{name: arguments[name] for name in self.argnames})
+
+
+@dataclass
+class _Loaded:
+    report: list[PluginInfo] = field(default_factory=list)
+    hooks: dict[str, list[_Hook]] = field(default_factory=dict)
+
+    def add(self, name: str, plugin: object) -> tuple[str, ...]:
+        """Check a plugin and keep its hooks; returns their names, raises PluginError."""
+        found = _implementations(name, plugin)
+        for hook_name, hook in found:
+            self.hooks.setdefault(hook_name, []).append(hook)
+        return tuple(hook_name for hook_name, _ in found)
+
+
+def _implementations(name: str, plugin: object) -> list[tuple[str, _Hook]]:
+    # A manager of its own, so that a fault is this plugin's and nobody else's.
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(HookSpecs)
+    try:
+        manager.register(plugin, name)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PluginError(name, None, f"{error}. The hooks are {', '.join(HOOK_NAMES)}") from error
+    found = []
+    for hook_name in HOOK_NAMES:
+        for implementation in getattr(manager.hook, hook_name).get_hookimpls():
+            if (
+                implementation.tryfirst
+                or implementation.trylast
+                or implementation.wrapper
+                or implementation.hookwrapper
+            ):
+                raise PluginError(
+                    name,
+                    hook_name,
+                    "tryfirst, trylast and wrappers are refused: hooks are called by plugin name, "
+                    "so that nothing depends on the order of discovery. Remove the argument of @hookimpl",
+                )
+            found.append(
+                (hook_name, _Hook(name, implementation.function, tuple(implementation.argnames)))
+            )
+    return found
+
+
+def _object_name(plugin: object) -> str:
+    name = getattr(plugin, "__name__", None)
+    return name if isinstance(name, str) else type(plugin).__name__
+
+
+class PluginSet:
+    """The loaded plugins, frozen. Made by `load`; `with_plugins` gives a larger one."""
+
+    def __init__(self, report: Iterable[PluginInfo], hooks: Mapping[str, Iterable[_Hook]]) -> None:
+        self.report: tuple[PluginInfo, ...] = tuple(report)
+        self._hooks: dict[str, tuple[_Hook, ...]] = {
+            name: tuple(sorted(found, key=lambda hook: hook.plugin)) for name, found in hooks.items()
+        }
+        self._lock = threading.RLock()
+        self._memo: dict[str, Any] = {}
+
+    @classmethod
+    def load(cls, *, disabled: Iterable[str] = ()) -> PluginSet:
+        """Load every entry point that is not disabled, each on its own; failures are in the report."""
+        loaded = _Loaded()
+        refused = frozenset(disabled)
+        seen: dict[str, FoundEntryPoint] = {}
+        for point in find_entry_points():
+            if point.name in seen:
+                first = seen[point.name]
+                loaded.report.append(
+                    _info(
+                        point,
+                        "failed",
+                        error=f"plugin name {point.name!r} is taken by {first.distribution} {first.version}; "
+                        "uninstall one of the two",
+                    )
+                )
+                continue
+            seen[point.name] = point
+            if point.name in refused:
+                loaded.report.append(_info(point, "disabled"))
+                continue
+            loaded.report.append(_load_one(point, loaded))
+        return cls(loaded.report, loaded.hooks)
+
+    def with_plugins(self, plugins: Sequence[object]) -> PluginSet:
+        """Return a set with these modules or objects added. Raises PluginError for one that is not sound."""
+        if not plugins:
+            return self
+        loaded = _Loaded(list(self.report), {name: list(found) for name, found in self._hooks.items()})
+        taken = {info.name for info in self.report if info.state != "failed"}
+        for plugin in plugins:
+            name = _object_name(plugin)
+            if name in taken:
+                raise PluginError(
+                    name, None, "a plugin of this name is loaded already; give yours another name"
+                )
+            taken.add(name)
+            hooks = loaded.add(name, plugin)
+            loaded.report.append(PluginInfo(name, "", "", "loaded", hooks))
+        return PluginSet(loaded.report, loaded.hooks)
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the loaded plugins, sorted."""
+        return tuple(sorted(info.name for info in self.report if info.state == "loaded"))
+
+    def failed(self) -> tuple[PluginInfo, ...]:
+        """The plugins that could not be loaded."""
+        return tuple(info for info in self.report if info.state == "failed")
+
+    def require_complete(self) -> None:
+        """Raise PluginError when a plugin failed to load: its secret rules might be the missing ones."""
+        for info in self.failed():
+            raise PluginError(
+                info.name,
+                None,
+                f"it failed to load ({info.error}), and its secret rules or field skips might be the missing "
+                "ones. Mend or uninstall it, or disable it: [plugins] disabled in config.toml",
+            )
+
+    def hooks(self, name: str) -> tuple[_Hook, ...]:
+        """The implementations of one hook by plugin name. Each is called with keyword arguments."""
+        return self._hooks.get(name, ())
+
+    def secret_rules(self) -> tuple[Contribution[SecretRule], ...]:
+        """All secret rules by plugin name. Raises PluginError, or PluginConflictError for a name used twice."""
+        from openprogram_core.redaction.rules import FieldRule, ValueRule
+
+        rules = self._gather("secret_rules", (FieldRule, ValueRule))
+        owners: dict[str, str] = {}
+        for plugin, rule in rules:
+            if rule.name in owners:
+                raise PluginConflictError(
+                    f"the secret rule {rule.name!r}", (owners[rule.name], plugin), "secret_rules"
+                )
+            owners[rule.name] = plugin
+        return rules
+
+    def field_skips(self) -> tuple[Contribution[FieldSkip], ...]:
+        """All declared field skips by plugin name. Raises PluginError."""
+        from openprogram_core.comparison.verdicts import FieldSkip
+
+        return self._gather("field_skips", (FieldSkip,))
+
+    def api_providers(self) -> tuple[dict[str, Contribution[ApiProvider]], tuple[PluginError, ...]]:
+        """The wire APIs, and what was wrong: a plugin that raised, or an API claimed twice (then nobody's)."""
+        from openprogram_core.providers.provider import ApiProvider
+
+        apis: dict[str, Contribution[ApiProvider]] = {}
+        disputed: set[str] = set()
+        errors: list[PluginError] = []
+        for hook in self.hooks("api_providers"):
+            try:
+                given = _call(hook, "api_providers")
+                if not isinstance(given, Mapping):
+                    raise PluginError(
+                        hook.plugin,
+                        "api_providers",
+                        f"returned {type(given).__name__}, not a mapping of API to ApiProvider",
+                    )
+                for api, provider in given.items():
+                    if not isinstance(api, str) or not isinstance(provider, ApiProvider):
+                        raise PluginError(
+                            hook.plugin,
+                            "api_providers",
+                            f"{api!r}: {type(provider).__name__} is no ApiProvider",
+                        )
+            except PluginError as error:
+                errors.append(error)
+                continue
+            for api, provider in given.items():
+                if api in apis or api in disputed:
+                    other = apis.pop(api).plugin if api in apis else "another plugin"
+                    disputed.add(api)
+                    errors.append(
+                        PluginConflictError(f"the wire API {api!r}", (other, hook.plugin), "api_providers")
+                    )
+                else:
+                    apis[api] = Contribution(hook.plugin, provider)
+        return apis, tuple(errors)
+
+    def provider_wrappers(self, settings: RuntimeSettings) -> tuple[Contribution[ProviderWrapper], ...]:
+        """Call ``wrap_provider``; inner wrappers come first. Raises PluginError and PluginConflictError."""
+        from openprogram_core.providers.wrapping import STAGES, ProviderWrapper
+
+        wrappers: list[Contribution[ProviderWrapper]] = []
+        for hook in self.hooks("wrap_provider"):
+            wrapper = _call(hook, "wrap_provider", settings=settings)
+            if wrapper is None:
+                continue
+            if not isinstance(wrapper, ProviderWrapper) or wrapper.stage not in STAGES:
+                raise PluginError(
+                    hook.plugin,
+                    "wrap_provider",
+                    f"returned {type(wrapper).__name__}, not a ProviderWrapper with a stage of "
+                    f"{', '.join(STAGES)}",
+                )
+            for plugin, other in wrappers:
+                if other.name == wrapper.name:
+                    raise PluginConflictError(
+                        f"the provider wrapper {wrapper.name!r}", (plugin, hook.plugin), "wrap_provider"
+                    )
+            wrappers.append(Contribution(hook.plugin, wrapper))
+        return tuple(sorted(wrappers, key=lambda one: (STAGES.index(one.item.stage), one.item.name)))
+
+    def remember(self, key: str, make: Callable[[], T]) -> T:
+        """Return what ``make`` gave for ``key`` the first time: compiled things belong to their set."""
+        with self._lock:
+            if key not in self._memo:
+                self._memo[key] = make()
+            made: T = self._memo[key]
+            return made
+
+    def _gather(self, hook_name: str, kinds: tuple[type[T], ...]) -> tuple[Contribution[T], ...]:
+        gathered: list[Contribution[T]] = []
+        for hook in self.hooks(hook_name):
+            given = _call(hook, hook_name)
+            if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+                raise PluginError(
+                    hook.plugin,
+                    hook_name,
+                    f"returned {type(given).__name__}, not an iterable of {kinds[0].__name__}",
+                )
+            for item in given:
+                if not isinstance(item, kinds):
+                    expected = " or ".join(kind.__name__ for kind in kinds)
+                    raise PluginError(
+                        hook.plugin, hook_name, f"gave a {type(item).__name__}, not a {expected}"
+                    )
+                gathered.append(Contribution(hook.plugin, item))
+        return tuple(gathered)
+
+
+def _call(hook: _Hook, hook_name: str, **arguments: Any) -> Any:
+    try:
+        return hook(**arguments)
+    except PluginError:
+        raise
+    except Exception as error:
+        raise PluginError(hook.plugin, hook_name, f"raised {type(error).__name__}: {error}") from error
+
+
+def _info(
+    point: FoundEntryPoint,
+    state: Literal["loaded", "disabled", "failed"],
+    hooks: tuple[str, ...] = (),
+    error: str | None = None,
+) -> PluginInfo:
+    return PluginInfo(point.name, point.distribution, point.version, state, hooks, error)
+
+
+def _load_one(point: FoundEntryPoint, loaded: _Loaded) -> PluginInfo:
+    try:
+        hooks = loaded.add(point.name, point.load())
+    # A plugin may call sys.exit() or raise anything at import; that is its failure, not ours.
+    except (Exception, SystemExit) as error:
+        reason = error.reason if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
+        return _info(point, "failed", error=reason)
+    return _info(point, "loaded", hooks)
+
+
+_default_lock = threading.Lock()
+_default: PluginSet | None = None
+
+
+def default_plugin_set() -> PluginSet:
+    """The installed plugins, loaded at the first call, without those disabled in the configuration."""
+    global _default
+    with _default_lock:
+        if _default is None:
+            from openprogram_core._config import read_configuration
+
+            _default = PluginSet.load(disabled=read_configuration().disabled_plugins)
+        return _default

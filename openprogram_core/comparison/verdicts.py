@@ -1,0 +1,27 @@
+"""What a plugin gives to comparison: verdicts on a field, and fields to skip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class FieldVerdict(Enum):
+    """A ``compare_field`` hook's answer on two values that differ."""
+
+    SKIP = "skip"
+    """The difference does not count, nor does any below it."""
+    DIFFERENT = "different"
+    """The difference counts, as it stands; nothing below is looked at."""
+
+
+@dataclass(frozen=True)
+class FieldSkip:
+    """A field that differs on every run and is not compared, nor anything below it.
+
+    ``field``: a bare name (``timestamp``) anywhere, or a path from the request's root with ``[*]`` for every
+    index (``context.messages[*].id``). ``reason`` is shown in the report of a mismatch.
+    """
+
+    field: str
+    reason: str = ""
