@@ -99,9 +99,7 @@ def _implementations(name: str, plugin: object) -> list[tuple[str, _Hook]]:
                     "tryfirst, trylast and wrappers are refused: hooks are called by plugin name, "
                     "so that nothing depends on the order of discovery. Remove the argument of @hookimpl",
                 )
-            found.append(
-                (hook_name, _Hook(name, implementation.function, tuple(implementation.argnames)))
-            )
+            found.append((hook_name, _Hook(name, implementation.function, tuple(implementation.argnames))))
     return found
 
 
@@ -122,28 +120,27 @@ class PluginSet:
         self._memo: dict[str, Any] = {}
 
     @classmethod
-    def load(cls, *, disabled: Iterable[str] = ()) -> PluginSet:
-        """Load every entry point that is not disabled, each on its own; failures are in the report."""
+    def load(cls, *, disabled: Iterable[str] = (), only_built_in: bool = False) -> PluginSet:
+        """Load every entry point that is not disabled, each on its own; failures are in the report.
+
+        A name that two distributions claim goes to neither. ``only_built_in`` leaves out what does not
+        belong to this distribution.
+        """
         loaded = _Loaded()
         refused = frozenset(disabled)
-        seen: dict[str, FoundEntryPoint] = {}
+        by_name: dict[str, list[FoundEntryPoint]] = {}
         for point in find_entry_points():
-            if point.name in seen:
-                first = seen[point.name]
-                loaded.report.append(
-                    _info(
-                        point,
-                        "failed",
-                        error=f"plugin name {point.name!r} is taken by {first.distribution} {first.version}; "
-                        "uninstall one of the two",
-                    )
-                )
-                continue
-            seen[point.name] = point
-            if point.name in refused:
-                loaded.report.append(_info(point, "disabled"))
-                continue
-            loaded.report.append(_load_one(point, loaded))
+            if point.distribution == OWN_DISTRIBUTION or not only_built_in:
+                by_name.setdefault(point.name, []).append(point)
+        for name, points in by_name.items():
+            if name in refused:
+                loaded.report += [_info(point, "disabled") for point in points]
+            elif len(points) == 1:
+                loaded.report.append(_load_one(points[0], loaded))
+            else:
+                claims = " and ".join(f"{point.distribution} {point.version}" for point in points)
+                error = f"the plugin name {name!r} is claimed by {claims}; uninstall one of them"
+                loaded.report += [_info(point, "failed", error=error) for point in points]
         return cls(loaded.report, loaded.hooks)
 
     def with_plugins(self, plugins: Sequence[object]) -> PluginSet:
@@ -186,16 +183,14 @@ class PluginSet:
         return self._hooks.get(name, ())
 
     def secret_rules(self) -> tuple[Contribution[SecretRule], ...]:
-        """All secret rules by plugin name. Raises PluginError, or PluginConflictError for a name used twice."""
+        """All secret rules by plugin name. Raises PluginError; PluginConflictError for a name used twice."""
         from openprogram_core.redaction.rules import FieldRule, ValueRule
 
-        rules = self._gather("secret_rules", (FieldRule, ValueRule))
+        rules: tuple[Contribution[SecretRule], ...] = self._gather("secret_rules", (FieldRule, ValueRule))
         owners: dict[str, str] = {}
         for plugin, rule in rules:
             if rule.name in owners:
-                raise PluginConflictError(
-                    f"the secret rule {rule.name!r}", (owners[rule.name], plugin), "secret_rules"
-                )
+                raise PluginConflictError(rule.name, (owners[rule.name], plugin), "secret_rules")
             owners[rule.name] = plugin
         return rules
 
@@ -206,11 +201,11 @@ class PluginSet:
         return self._gather("field_skips", (FieldSkip,))
 
     def api_providers(self) -> tuple[dict[str, Contribution[ApiProvider]], tuple[PluginError, ...]]:
-        """The wire APIs, and what was wrong: a plugin that raised, or an API claimed twice (then nobody's)."""
+        """The wire APIs, and what was wrong: a plugin that raised, an API claimed twice (then nobody's)."""
         from openprogram_core.providers.provider import ApiProvider
 
         apis: dict[str, Contribution[ApiProvider]] = {}
-        disputed: set[str] = set()
+        disputed: dict[str, str] = {}
         errors: list[PluginError] = []
         for hook in self.hooks("api_providers"):
             try:
@@ -233,38 +228,50 @@ class PluginSet:
                 continue
             for api, provider in given.items():
                 if api in apis or api in disputed:
-                    other = apis.pop(api).plugin if api in apis else "another plugin"
-                    disputed.add(api)
-                    errors.append(
-                        PluginConflictError(f"the wire API {api!r}", (other, hook.plugin), "api_providers")
-                    )
+                    if api in apis:
+                        disputed[api] = apis.pop(api).plugin
+                    errors.append(PluginConflictError(api, (disputed[api], hook.plugin), "api_providers"))
                 else:
                     apis[api] = Contribution(hook.plugin, provider)
         return apis, tuple(errors)
 
-    def provider_wrappers(self, settings: RuntimeSettings) -> tuple[Contribution[ProviderWrapper], ...]:
-        """Call ``wrap_provider``; inner wrappers come first. Raises PluginError and PluginConflictError."""
+    def provider_wrappers(
+        self, settings: RuntimeSettings
+    ) -> tuple[tuple[Contribution[ProviderWrapper], ...], tuple[PluginError, ...]]:
+        """Call ``wrap_provider``. Returns the wrappers, inner ones first, and what was wrong with the others.
+
+        A name that two plugins claim goes to neither.
+        """
         from openprogram_core.providers.wrapping import STAGES, ProviderWrapper
 
-        wrappers: list[Contribution[ProviderWrapper]] = []
+        by_name: dict[str, list[Contribution[ProviderWrapper]]] = {}
+        errors: list[PluginError] = []
         for hook in self.hooks("wrap_provider"):
-            wrapper = _call(hook, "wrap_provider", settings=settings)
-            if wrapper is None:
-                continue
-            if not isinstance(wrapper, ProviderWrapper) or wrapper.stage not in STAGES:
-                raise PluginError(
-                    hook.plugin,
-                    "wrap_provider",
-                    f"returned {type(wrapper).__name__}, not a ProviderWrapper with a stage of "
-                    f"{', '.join(STAGES)}",
-                )
-            for plugin, other in wrappers:
-                if other.name == wrapper.name:
-                    raise PluginConflictError(
-                        f"the provider wrapper {wrapper.name!r}", (plugin, hook.plugin), "wrap_provider"
+            try:
+                wrapper = _call(hook, "wrap_provider", settings=settings)
+                if wrapper is None:
+                    continue
+                if not isinstance(wrapper, ProviderWrapper) or wrapper.stage not in STAGES:
+                    raise PluginError(
+                        hook.plugin,
+                        "wrap_provider",
+                        f"returned {type(wrapper).__name__}, not a ProviderWrapper with a stage of "
+                        f"{', '.join(STAGES)}",
                     )
-            wrappers.append(Contribution(hook.plugin, wrapper))
-        return tuple(sorted(wrappers, key=lambda one: (STAGES.index(one.item.stage), one.item.name)))
+            except PluginError as error:
+                errors.append(error)
+                continue
+            by_name.setdefault(wrapper.name, []).append(Contribution(hook.plugin, wrapper))
+        sound: list[Contribution[ProviderWrapper]] = []
+        for name, claims in by_name.items():
+            if len(claims) == 1:
+                sound.append(claims[0])
+                continue
+            for _, wrapper in claims:
+                wrapper.close()
+            errors.append(PluginConflictError(name, (claims[0].plugin, claims[1].plugin), "wrap_provider"))
+        sound.sort(key=lambda one: (STAGES.index(one.item.stage), one.item.name))
+        return tuple(sound), tuple(errors)
 
     def remember(self, key: str, make: Callable[[], T]) -> T:
         """Return what ``make`` gave for ``key`` the first time: compiled things belong to their set."""
@@ -274,8 +281,8 @@ class PluginSet:
             made: T = self._memo[key]
             return made
 
-    def _gather(self, hook_name: str, kinds: tuple[type[T], ...]) -> tuple[Contribution[T], ...]:
-        gathered: list[Contribution[T]] = []
+    def _gather(self, hook_name: str, kinds: tuple[type[Any], ...]) -> tuple[Contribution[Any], ...]:
+        gathered: list[Contribution[Any]] = []
         for hook in self.hooks(hook_name):
             given = _call(hook, hook_name)
             if isinstance(given, str | Mapping) or not isinstance(given, Iterable):

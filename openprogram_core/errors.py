@@ -32,13 +32,13 @@ class PluginError(OpenProgramError):
 
 
 class PluginConflictError(PluginError):
-    """Two plugins claim one name. ``claim`` says what is claimed, ``plugins`` names both sides."""
+    """Two plugins claim one name. ``claim`` is that name, ``plugins`` are both sides."""
 
     def __init__(self, claim: str, plugins: tuple[str, str], hook: str) -> None:
         super().__init__(
             plugins[1],
             hook,
-            f"{claim} is claimed by {plugins[0]!r} too; neither gets it. "
+            f"{claim!r} is claimed by {plugins[0]!r} too; neither gets it. "
             "Disable one of the two: [plugins] disabled in config.toml",
         )
         self.claim = claim
@@ -123,9 +123,7 @@ class MissingDependencyError(OpenProgramError):
     """A vendor SDK is not installed. ``extra`` is the extra of this distribution that brings it."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(
-            f"the package {package!r} is not installed: pip install 'openprogram-core[{extra}]'"
-        )
+        super().__init__(f"the package {package!r} is not installed: pip install 'openprogram-core[{extra}]'")
         self.package = package
         self.extra = extra
 
@@ -134,7 +132,7 @@ class ProviderError(OpenProgramError):
     """A provider call failed before its first event.
 
     ``kind`` is the same word for every vendor, ``retryable`` whether the same request may succeed later,
-    ``retry_after_s`` the wait in seconds the service asked for, ``status`` the HTTP status when there was one.
+    ``retry_after_s`` the wait in seconds the service asked for, ``status`` the HTTP status if there was one.
     """
 
     def __init__(

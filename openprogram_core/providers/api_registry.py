@@ -89,13 +89,13 @@ class ApiRegistry:
             if cached is not None and cached[0] is base:
                 return cached[1]
             wrappers = self._active_wrappers()
-            if base is None and not any(api in wrapper.serves for wrapper in wrappers):
+            if base is None and not any(wrapper.resolves(api) for wrapper in wrappers):
                 if api in self._disputes:
                     raise self._disputes[api]
                 raise UnknownApiError(api, self.known())
             provider = base
             for wrapper in wrappers:
-                if provider is None and api not in wrapper.serves:
+                if provider is None and not wrapper.resolves(api):
                     continue
                 if provider is not None and not provider.wrappable and wrapper.stage == "record_replay":
                     continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from openprogram_core.providers.messages import (
     AssistantMessage,
@@ -142,5 +142,7 @@ AssistantMessageEvent: TypeAlias = Annotated[
     Field(discriminator="type"),
 ]
 
-EVENT_ADAPTER: TypeAdapter[AssistantMessageEvent] = TypeAdapter(AssistantMessageEvent)
+EVENT_ADAPTER: TypeAdapter[AssistantMessageEvent] = TypeAdapter(
+    AssistantMessageEvent, config=ConfigDict(defer_build=True)
+)
 """Validates one event from its JSON form; ``type`` selects the class."""

@@ -31,7 +31,7 @@ class WireModel(BaseModel):
     infinities are written as such: pydantic's default would turn them into null.
     """
 
-    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants", defer_build=True)
 
 
 class TextContent(WireModel):

@@ -42,9 +42,7 @@ def stream_simple(
     )
 
 
-async def complete(
-    model: Model, context: Context, options: StreamOptions | None = None
-) -> AssistantMessage:
+async def complete(model: Model, context: Context, options: StreamOptions | None = None) -> AssistantMessage:
     """Call a model and return the whole message.
 
     Look at ``stop_reason``: a stream that failed after it had begun gives a message with ``error`` or

@@ -39,13 +39,18 @@ class ProviderWrapper:
     """Wraps every provider, whether it was registered before or after.
 
     ``wrap(api, provider)`` returns the provider to use; ``provider`` is None only for an API named in
-    ``serves``, which resolves even when nobody registered it. ``stage`` decides who is inside whom; inside
-    one stage wrappers go by name, never by the order they were found in. ``close`` is called at interpreter
-    exit or when the scope ends.
+    ``serves``, which resolves even when nobody registered it; ``serves_all`` names every API. ``stage``
+    decides who is inside whom; inside one stage wrappers go by name, never by the order they were found in.
+    ``close`` is called at interpreter exit.
     """
 
     name: str
     stage: Stage
     wrap: Callable[[str, ApiProvider | None], ApiProvider]
     serves: frozenset[str] = frozenset()
+    serves_all: bool = False
     close: Callable[[], None] = field(default=lambda: None)
+
+    def resolves(self, api: str) -> bool:
+        """Whether ``api`` resolves through this wrapper although nobody registered it."""
+        return self.serves_all or api in self.serves
