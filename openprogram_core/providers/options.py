@@ -37,7 +37,7 @@ class AbortSignal:
             callback()
 
     def add_callback(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call ``callback`` on `abort`, at once when that has happened. Returns a function that removes it."""
+        """Call ``callback`` on `abort`, at once if that has happened. Returns a function that removes it."""
         with self._lock:
             if not self._aborted:
                 self._callbacks.append(callback)

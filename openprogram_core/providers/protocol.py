@@ -114,7 +114,7 @@ class _Checker:
 
 
 def check_event_protocol(events: Iterable[AssistantMessageEvent]) -> list[ProtocolViolation]:
-    """Return where a stream's events break the protocol of `openprogram_core.providers`; empty when nowhere."""
+    """Return where a stream's events break the event protocol; empty when nowhere."""
     checker = _Checker()
     for event in events:
         checker.add(event)
