@@ -94,10 +94,10 @@ class StreamAssembler:
     A block is named by a ``key`` of the adapter's choice (the wire's own index or item id). Give text,
     thinking and arguments as they come; a block opens with its first piece. Methods may be called in any
     order the wire finds good: interleaved blocks, deltas after another block began, ends without deltas.
-    Empty deltas open a block but make no event.
+    Empty deltas open a block but make no event. ``timestamp`` is the message's, in milliseconds; now by default.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, timestamp: int | None = None) -> None:
         self._model = model
         self._blocks: dict[Hashable, _Block] = {}
         self._content: dict[int, AssistantContent] = {}
@@ -108,7 +108,7 @@ class StreamAssembler:
         self.usage = Usage()
         self.response_id: str | None = None
         self.service_stop_reason: str | None = None
-        self._timestamp = now_ms()
+        self._timestamp = now_ms() if timestamp is None else timestamp
 
     @property
     def started(self) -> bool:

@@ -28,8 +28,8 @@ class WireModel(BaseModel):
     """Base of every type that is recorded.
 
     Unknown fields are refused, so that a misspelt option is an error and not silence. NaN and the
-    infinities are written as such: pydantic's default would turn them into null. Validators are built at first
-    use, which keeps the import cheap.
+    infinities are written as such: pydantic's default would turn them into null. Validators are built at
+    first use, which keeps the import cheap.
     """
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants", defer_build=True)
@@ -185,7 +185,7 @@ Message: TypeAlias = Annotated[
 
 
 class Tool(WireModel):
-    """A tool the model may call. ``parameters`` is a JSON schema; ``strict`` asks the service to keep to it."""
+    """A tool the model may call. ``parameters`` is a JSON schema; ``strict`` asks the service to keep it."""
 
     name: str
     description: str = ""

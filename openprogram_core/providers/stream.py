@@ -25,8 +25,8 @@ def stream(
     """Call a model and return its events.
 
     The provider is looked up by ``model.api`` at once, so `UnknownApiError` and `MissingCredentialsError`
-    come from this call; the request goes out when the first event is asked for, and `ProviderError` comes from
-    there. Close the generator (``contextlib.aclosing``) when you leave it early.
+    come from this call; the request goes out when the first event is asked for, and `ProviderError` comes
+    from there. Close the generator (``contextlib.aclosing``) when you leave it early.
     """
     provider = get_api_provider(model.api)
     return provider.stream(model, context, _with_key(provider, model, options or StreamOptions()))
