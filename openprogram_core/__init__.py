@@ -1,7 +1,7 @@
 """Record and replay LLM provider calls at the provider boundary.
 
 ``hookimpl`` marks a plugin's functions, `initialize_provider_runtime` starts the runtime once a process,
-`OpenProgramError` is the root of every error.
+`PluginSet` and `default_plugin_set` are the loaded plugins, `OpenProgramError` is the root of every error.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from openprogram_core.errors import OpenProgramError
 
 if TYPE_CHECKING:
+    from openprogram_core._plugins import PluginInfo, PluginSet, default_plugin_set
     from openprogram_core._runtime import ProviderRuntimeSnapshot, initialize_provider_runtime
     from openprogram_core.hookspecs import hookimpl
 
@@ -18,21 +19,30 @@ __version__ = "0.1.0"
 
 __all__ = [
     "OpenProgramError",
+    "PluginInfo",
+    "PluginSet",
     "ProviderRuntimeSnapshot",
     "__version__",
+    "default_plugin_set",
     "hookimpl",
     "initialize_provider_runtime",
 ]
 
+_HOMES = {
+    "PluginInfo": "_plugins",
+    "PluginSet": "_plugins",
+    "default_plugin_set": "_plugins",
+    "ProviderRuntimeSnapshot": "_runtime",
+    "initialize_provider_runtime": "_runtime",
+    "hookimpl": "hookspecs",
+}
+
 
 def __getattr__(name: str) -> Any:
     # Loaded at first use: `openprogram recordings status` must not pay for pluggy.
-    if name == "hookimpl":
-        from openprogram_core.hookspecs import hookimpl
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return hookimpl
-    if name in ("initialize_provider_runtime", "ProviderRuntimeSnapshot"):
-        from openprogram_core import _runtime
-
-        return getattr(_runtime, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -113,7 +113,7 @@ class Stop:
     reason: Literal["stop", "length", "toolUse"]
 
 
-Step: TypeAlias = Say | Think | CallTool | Wait | Refuse | Fail | Raise | Stop
+Step = Say | Think | CallTool | Wait | Refuse | Fail | Raise | Stop
 Turn: TypeAlias = str | Step | Sequence[Step]
 Responder: TypeAlias = Callable[[Model, Context, StreamOptions | None], Turn]
 Chunking: TypeAlias = int | Callable[[str], Iterable[str]]
@@ -194,7 +194,7 @@ class ScriptedProvider(ApiProvider):
             )
         if isinstance(turn, str):
             return [Say(turn)]
-        return turn if isinstance(turn, Sequence) else [turn]
+        return [turn] if isinstance(turn, Step) else turn
 
     async def _run(
         self, model: Model, context: Context, options: StreamOptions | None
