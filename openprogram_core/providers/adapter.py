@@ -1,0 +1,27 @@
+"""The door for wire APIs over a vendor's SDK: run a call, name its failures, keep its clients.
+
+It stands apart from `openprogram_core.providers`, because only adapters need it and it imports asyncio.
+"""
+
+from openprogram_core.providers.adapter_clients import LoopClients
+from openprogram_core.providers.adapter_errors import (
+    clean_message,
+    error_from_body,
+    error_from_exception,
+    kind_of_status,
+    provider_error,
+    retry_after,
+)
+from openprogram_core.providers.adapter_run import WireCall, run_wire_call
+
+__all__ = [
+    "LoopClients",
+    "WireCall",
+    "clean_message",
+    "error_from_body",
+    "error_from_exception",
+    "kind_of_status",
+    "provider_error",
+    "retry_after",
+    "run_wire_call",
+]
