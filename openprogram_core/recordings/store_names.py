@@ -1,0 +1,35 @@
+"""What a managed recording may be called, on every platform a recording may be carried to."""
+
+from __future__ import annotations
+
+import re
+
+SUFFIX = ".jsonl"
+ID_RULE = "a letter or digit, then up to 63 letters, digits, '.', '_' or '-'"
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_WINDOWS_DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\..*)?", re.IGNORECASE)
+
+
+def check_recording_id(recording_id: str) -> str | None:
+    """Return why ``recording_id`` may not name a managed recording, or None when it may."""
+    if not _ID.fullmatch(recording_id):
+        return f"an id is {ID_RULE}"
+    if recording_id.lower().endswith(SUFFIX):
+        return f"an id is given without {SUFFIX}"
+    if _WINDOWS_DEVICES.fullmatch(recording_id):
+        return "Windows reserves this name for a device"
+    return None
+
+
+def file_name(recording_id: str) -> str:
+    """Return the file name of a managed recording."""
+    return recording_id + SUFFIX
+
+
+def recording_id_of(name: str) -> str | None:
+    """Return the id of the managed recording in the file ``name``, or None when it is none of ours."""
+    recording_id = name.removesuffix(SUFFIX)
+    if recording_id == name or check_recording_id(recording_id) is not None:
+        return None
+    return recording_id
