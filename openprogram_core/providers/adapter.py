@@ -12,16 +12,21 @@ from openprogram_core.providers.adapter_errors import (
     provider_error,
     retry_after,
 )
+from openprogram_core.providers.adapter_request import NOT_RUN, is_own, merge_body, settle_tool_calls
 from openprogram_core.providers.adapter_run import WireCall, run_wire_call
 
 __all__ = [
+    "NOT_RUN",
     "LoopClients",
     "WireCall",
     "clean_message",
     "error_from_body",
     "error_from_exception",
+    "is_own",
     "kind_of_status",
+    "merge_body",
     "provider_error",
     "retry_after",
     "run_wire_call",
+    "settle_tool_calls",
 ]

@@ -31,6 +31,7 @@ from openprogram_core.providers.events import (
 from openprogram_core.providers.messages import (
     AssistantContent,
     AssistantMessage,
+    Context,
     Cost,
     ErrorDetails,
     InvalidToolCall,
@@ -74,6 +75,16 @@ def parse_arguments(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def _tool_call_ids(context: Context) -> frozenset[str]:
+    return frozenset(
+        block.id
+        for message in context.messages
+        if isinstance(message, AssistantMessage)
+        for block in message.content
+        if isinstance(block, ToolCall | InvalidToolCall)
+    )
+
+
 class _Block:
     __slots__ = ("citations", "content_index", "id", "kind", "name", "pieces", "redacted", "signature")
 
@@ -94,10 +105,11 @@ class StreamAssembler:
     A block is named by a ``key`` of the adapter's choice (the wire's own index or item id). Give text,
     thinking and arguments as they come; a block opens with its first piece. Methods may be called in any
     order the wire finds good: interleaved blocks, deltas after another block began, ends without deltas.
-    Empty deltas open a block but make no event. ``timestamp`` is the message's, in milliseconds; now by default.
+    Empty deltas open a block but make no event. ``timestamp`` is the message's, in milliseconds; now by
+    default. ``context`` is the conversation so far: an invented id is none of those in it.
     """
 
-    def __init__(self, model: Model, *, timestamp: int | None = None) -> None:
+    def __init__(self, model: Model, *, timestamp: int | None = None, context: Context | None = None) -> None:
         self._model = model
         self._blocks: dict[Hashable, _Block] = {}
         self._content: dict[int, AssistantContent] = {}
@@ -105,9 +117,11 @@ class StreamAssembler:
         self._started = False
         self._finished = False
         self._ids: set[str] = set()
+        self._earlier_ids = _tool_call_ids(context) if context is not None else frozenset()
         self.usage = Usage()
         self.response_id: str | None = None
         self.service_stop_reason: str | None = None
+        self.service_details: dict[str, Any] = {}
         self._timestamp = now_ms() if timestamp is None else timestamp
 
     @property
@@ -155,9 +169,9 @@ class StreamAssembler:
     ) -> list[AssistantMessageEvent]:
         """Add a piece of a tool call's arguments.
 
-        ``id`` and ``name`` count the first time they are not empty, so a service may repeat them. A missing or
-        repeated id becomes ``call_N`` with N the call's place in the message: the same on every run.
-        The start event waits until the name is known.
+        ``id`` and ``name`` count the first time they are not empty, so a service may repeat them. A missing
+        or repeated id becomes ``call_N`` with N the call's place in the message, or the next free number: the
+        same on every run. The start event waits until the name is known.
         """
         block = self._blocks.get(key)
         events = self.start()
@@ -179,7 +193,7 @@ class StreamAssembler:
         block.content_index = self._take_index()
         if not block.id or block.id in self._ids:
             number = block.content_index
-            while f"call_{number}" in self._ids:
+            while f"call_{number}" in self._ids or f"call_{number}" in self._earlier_ids:
                 number += 1
             block.id = f"call_{number}"
         self._ids.add(block.id)
@@ -273,9 +287,7 @@ class StreamAssembler:
             raise ValueError(f"done cannot have the reason {reason!r}; use fail()")
         events = self.start()
         for key, block in list(self._blocks.items()):
-            cut = reason == "length" and (
-                not block.pieces or parse_arguments("".join(block.pieces)) is None
-            )
+            cut = reason == "length" and (not block.pieces or parse_arguments("".join(block.pieces)) is None)
             events += self.end(key, incomplete=cut and block.kind == "toolcall")
         self._finished = True
         events.append(DoneEvent(reason=reason, message=self._final(reason)))
@@ -293,9 +305,7 @@ class StreamAssembler:
         events += self._end_all(incomplete=True)
         self._finished = True
         reason: StopReason = "aborted" if aborted else "error"
-        details = ErrorDetails(
-            kind=error.kind, retryable=error.retryable, retry_after_s=error.retry_after_s
-        )
+        details = ErrorDetails(kind=error.kind, retryable=error.retryable, retry_after_s=error.retry_after_s)
         message = self._final(reason).model_copy(
             update={"error_message": error.message, "error_details": details}
         )
@@ -316,6 +326,7 @@ class StreamAssembler:
             stop_reason=reason,
             service_stop_reason=self.service_stop_reason,
             response_id=self.response_id,
+            service_details=self.service_details or None,
             timestamp=self._timestamp,
         )
 

@@ -151,7 +151,9 @@ class AssistantMessage(WireModel):
     """What the model said.
 
     ``stop_reason`` is one of this project's five words, ``service_stop_reason`` the service's own.
-    ``error_message`` and ``error_details`` are set when ``stop_reason`` is ``error`` or ``aborted``.
+    ``service_details`` is what the service said beside the content, as it said it: its own usage object, the
+    model that answered, ratings. ``error_message`` and ``error_details`` are set when ``stop_reason`` is
+    ``error`` or ``aborted``.
     """
 
     role: Literal["assistant"] = "assistant"
@@ -163,6 +165,7 @@ class AssistantMessage(WireModel):
     stop_reason: StopReason = "stop"
     service_stop_reason: str | None = None
     response_id: str | None = None
+    service_details: dict[str, Any] | None = None
     error_message: str | None = None
     error_details: ErrorDetails | None = None
     timestamp: int = 0

@@ -1,0 +1,141 @@
+"""What every adapter does to a conversation before it puts it into its wire's words."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from openprogram_core.providers.messages import (
+    AssistantContent,
+    AssistantMessage,
+    InvalidToolCall,
+    Message,
+    Model,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+)
+
+NOT_RUN = "No result: this call was not run."
+"""The result a call gets that nobody answered."""
+
+_LONGEST_ID = 64
+
+
+def is_own(message: AssistantMessage, model: Model) -> bool:
+    """Whether ``message`` came from where it is going: the same wire API of the same provider.
+
+    Only then do signatures, hidden thinking, citations and server-side objects mean anything there.
+    """
+    return message.api == model.api and message.provider == model.provider
+
+
+def merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``body`` with ``extra_body`` laid over it.
+
+    Objects merge, ``tools`` are added to those there are (that is how server-side tools join the
+    context's), anything else is replaced.
+    """
+    merged = dict(body)
+    for name, value in extra.items():
+        there = merged.get(name)
+        if isinstance(there, dict) and isinstance(value, Mapping):
+            merged[name] = merge_body(there, value)
+        elif name == "tools" and isinstance(there, list) and isinstance(value, list):
+            merged[name] = [*there, *value]
+        else:
+            merged[name] = value
+    return merged
+
+
+def settle_tool_calls(messages: Sequence[Message], *, ids: re.Pattern[str] | None = None) -> list[Message]:
+    """Return the conversation with every tool call answered where services want the answer.
+
+    The results of a message's calls follow it at once, in the order of its calls. A call nobody answered
+    gets a result that says so, because a service refuses the conversation otherwise; the calls of a message
+    that nothing follows stay open. A result without a call, and an invalid call without a result, are left
+    out.
+
+    ``ids`` is what the service takes as an id, from beginning to end: other ids, and ids that came before,
+    are replaced by ones that fit, the same in every run.
+    """
+    settled: list[Message] = []
+    names = _Names(ids)
+    for said, following in _turns(messages):
+        if said is not None:
+            open_end = said is messages[-1]
+            settled += _settle(said, following, names, open_end=open_end)
+        settled += [message for message in following if not isinstance(message, ToolResultMessage)]
+    return settled
+
+
+def _settle(
+    said: AssistantMessage, following: Sequence[Message], names: _Names, *, open_end: bool
+) -> Iterator[Message]:
+    results: dict[str, ToolResultMessage] = {}
+    for message in following:
+        if isinstance(message, ToolResultMessage):
+            results.setdefault(message.tool_call_id, message)
+    content: list[AssistantContent] = []
+    answers: list[ToolResultMessage] = []
+    for block in said.content:
+        if not isinstance(block, ToolCall | InvalidToolCall):
+            content.append(block)
+            continue
+        result = results.get(block.id)
+        if result is None and isinstance(block, InvalidToolCall):
+            continue
+        name = names.fitting(block.id)
+        content.append(block if name == block.id else block.model_copy(update={"id": name}))
+        if result is not None:
+            same = name == result.tool_call_id
+            answers.append(result if same else result.model_copy(update={"tool_call_id": name}))
+        elif not open_end:
+            answers.append(_not_run(name, block.name))
+    yield said.model_copy(update={"content": content})
+    yield from answers
+
+
+def _not_run(call_id: str, name: str) -> ToolResultMessage:
+    return ToolResultMessage(
+        tool_call_id=call_id, tool_name=name, content=[TextContent(text=NOT_RUN)], is_error=True
+    )
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[tuple[AssistantMessage | None, list[Message]]]:
+    """Each assistant message with what follows it, up to the next; None for what comes before the first."""
+    said: AssistantMessage | None = None
+    answers: list[Message] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            if said is not None or answers:
+                yield said, answers
+            said, answers = message, []
+        else:
+            answers.append(message)
+    if said is not None or answers:
+        yield said, answers
+
+
+class _Names:
+    """Ids as the service takes them, each once."""
+
+    def __init__(self, pattern: re.Pattern[str] | None) -> None:
+        self._pattern = pattern
+        self._given: set[str] = set()
+
+    def fitting(self, call_id: str) -> str:
+        if self._pattern is None:
+            return call_id
+        name = call_id
+        if not self._pattern.fullmatch(name):
+            digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+            readable = re.sub(r"[^A-Za-z0-9_-]+", "_", call_id)[: _LONGEST_ID - 16]
+            name = f"{readable}_{digest}"
+        plain, number = name, 2
+        while name in self._given:
+            name, number = f"{plain[: _LONGEST_ID - 4]}_{number}", number + 1
+        self._given.add(name)
+        return name
