@@ -1,1 +1,15 @@
-"""Plugin package."""
+"""Skips the fields that differ on every run: wall-clock times."""
+
+from openprogram_core import hookimpl
+from openprogram_core.comparison import FieldSkip
+
+NON_DETERMINISTIC_FIELD_NAMES: frozenset[str] = frozenset({"timestamp"})
+"""Names of fields that are not compared, wherever they stand."""
+
+__all__ = ["NON_DETERMINISTIC_FIELD_NAMES", "field_skips"]
+
+
+@hookimpl
+def field_skips() -> list[FieldSkip]:
+    """Declare `NON_DETERMINISTIC_FIELD_NAMES` as skips."""
+    return [FieldSkip(name, reason="wall-clock time") for name in sorted(NON_DETERMINISTIC_FIELD_NAMES)]

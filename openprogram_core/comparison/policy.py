@@ -1,0 +1,119 @@
+"""What counts as a difference: the declared skips, the plugins' verdicts, and how placeholders are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from openprogram_core.comparison.paths import FieldPathError
+from openprogram_core.comparison.skips import Skips
+from openprogram_core.comparison.verdicts import FieldSkip, FieldVerdict
+from openprogram_core.errors import PluginError
+
+if TYPE_CHECKING:
+    from openprogram_core._plugins import PluginSet
+    from openprogram_core.redaction import Redactor
+
+SKIP_ARGUMENT = "skip argument"
+"""Stands in a report in the place of a plugin's name for what was given as ``skip=[...]``."""
+
+
+class _CompareHook(NamedTuple):
+    plugin: str
+    call: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class ComparisonPolicy:
+    """Immutable and thread-safe. Made by `exact`, `from_plugins` or `for_replay`."""
+
+    skips: Skips = field(default_factory=Skips)
+    hooks: tuple[_CompareHook, ...] = ()
+    placeholder: str | None = None
+    secret_field: Callable[[str, str], bool] | None = None
+
+    @classmethod
+    def exact(cls, skip: Iterable[str | FieldSkip] = ()) -> ComparisonPolicy:
+        """No plugin takes part; only ``skip`` is skipped. Raises `FieldPathError`."""
+        return cls(Skips(_given(skip)))
+
+    @classmethod
+    def from_plugins(cls, plugins: PluginSet, skip: Iterable[str | FieldSkip] = ()) -> ComparisonPolicy:
+        """Take the plugins' ``field_skips`` and ``compare_field``, and ``skip`` for this use alone.
+
+        Raises PluginError for a skip that cannot be read or is none, `FieldPathError` for one in ``skip``.
+        """
+        policy = plugins.remember("comparison.policy", lambda: cls._compile(plugins))
+        given = _given(skip)
+        if not given:
+            return policy
+        return replace(policy, skips=Skips([*given, *_declared_once(plugins)]))
+
+    @classmethod
+    def for_replay(
+        cls, plugins: PluginSet, redactor: Redactor, skip: Iterable[str | FieldSkip] = ()
+    ) -> ComparisonPolicy:
+        """Like `from_plugins`, and read the placeholder of redaction for what it is.
+
+        In a recorded text it stands for any non-empty text. A field with a secret name that holds it on one
+        side and is absent on the other is no difference.
+        """
+        from openprogram_core.redaction import PLACEHOLDER
+
+        def secret_field(path: str, key: str) -> bool:
+            probe = redactor.remove_secret_values({key: "x"}, field_path=path)
+            return isinstance(probe, dict) and probe.get(key) == PLACEHOLDER
+
+        policy = cls.from_plugins(plugins, skip)
+        return replace(policy, placeholder=PLACEHOLDER, secret_field=secret_field)
+
+    @classmethod
+    def _compile(cls, plugins: PluginSet) -> ComparisonPolicy:
+        hooks = tuple(_CompareHook(hook.plugin, hook) for hook in plugins.hooks("compare_field"))
+        return cls(Skips(_declared_once(plugins)), hooks)
+
+    def verdict(self, path: str, recorded: Any, incoming: Any) -> tuple[FieldVerdict | None, str]:
+        """Ask the plugins about two values that differ; the first answer and whose it is.
+
+        Raises PluginError when a hook raised, or returned what is no verdict.
+        """
+        for hook in self.hooks:
+            try:
+                answer = hook.call(field_path=path, recorded=recorded, incoming=incoming)
+            except Exception as error:
+                # Not its message: that may quote a value.
+                raise PluginError(
+                    hook.plugin, "compare_field", f"raised {type(error).__name__} at field {path or '(root)'}"
+                ) from error
+            if answer is None:
+                continue
+            if not isinstance(answer, FieldVerdict):
+                raise PluginError(
+                    hook.plugin,
+                    "compare_field",
+                    f"returned {type(answer).__name__} at field {path or '(root)'}; "
+                    "return FieldVerdict.SKIP, FieldVerdict.DIFFERENT or None",
+                )
+            return answer, hook.plugin
+        return None, ""
+
+
+def _declared_once(plugins: PluginSet) -> Sequence[tuple[str, FieldSkip]]:
+    return plugins.remember("comparison.skips", lambda: _declared(plugins))
+
+
+def _declared(plugins: PluginSet) -> Sequence[tuple[str, FieldSkip]]:
+    declared = plugins.field_skips()
+    for plugin, skip in declared:
+        try:
+            Skips([(plugin, skip)])
+        except FieldPathError as error:
+            raise PluginError(plugin, "field_skips", str(error)) from error
+    return [(plugin, skip) for plugin, skip in declared]
+
+
+def _given(skip: Iterable[str | FieldSkip]) -> list[tuple[str, FieldSkip]]:
+    if isinstance(skip, str | FieldSkip):
+        raise TypeError(f"skip is a list of field names and paths: skip=[{skip!r}]")
+    return [(SKIP_ARGUMENT, one if isinstance(one, FieldSkip) else FieldSkip(one)) for one in skip]
