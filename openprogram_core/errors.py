@@ -6,10 +6,11 @@ text into one redacts and bounds it first.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from openprogram_core.providers.messages import ErrorKind
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 SUFFIX = ".jsonl"
 ID_RULE = "a letter or digit, then up to 63 letters, digits, '.', '_' or '-'"
@@ -33,3 +35,23 @@ def recording_id_of(name: str) -> str | None:
     if recording_id == name or check_recording_id(recording_id) is not None:
         return None
     return recording_id
+
+
+def locate(text: str) -> Path:
+    """Return the path an ``ID-or-PATH`` means; nothing needs to be there.
+
+    A text with a path separator, or one that ends in ``.jsonl``, is a path; everything else is the id of a
+    managed recording. Raises `RecordingStoreError` for what can be neither.
+    """
+    if text.endswith(SUFFIX) or os.sep in text or (os.altsep and os.altsep in text):
+        return Path(text).absolute()
+    reason = check_recording_id(text)
+    if reason is not None:
+        from openprogram_core.errors import RecordingStoreError
+
+        raise RecordingStoreError(
+            text, f"{reason}. For a file of another name, give its path, as in ./{text}"
+        )
+    from openprogram_core._paths import recordings_dir
+
+    return recordings_dir() / file_name(text)
