@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-import pluggy
-
-from openprogram_core._entrypoints import FoundEntryPoint, find_entry_points
-from openprogram_core.errors import PluginConflictError, PluginError
-from openprogram_core.hookspecs import HOOK_NAMES, PROJECT, HookSpecs
+from openprogram_core._entrypoints import (
+    OWN_DISTRIBUTION,
+    FoundEntryPoint,
+    disputed_claim,
+    find_entry_points,
+    unmet_requirement,
+)
+from openprogram_core._plugin_hooks import Hook, hook_implementations
+from openprogram_core.errors import OpenProgramError, PluginConflictError, PluginError
 
 if TYPE_CHECKING:
     from openprogram_core.comparison.verdicts import FieldSkip
     from openprogram_core.providers.provider import ApiProvider
     from openprogram_core.providers.wrapping import ProviderWrapper, RuntimeSettings
     from openprogram_core.redaction.rules import SecretRule
-
-OWN_DISTRIBUTION = "openprogram-core"
 
 T = TypeVar("T")
 
@@ -37,7 +40,10 @@ class Contribution(NamedTuple, Generic[T]):
 
 @dataclass(frozen=True)
 class PluginInfo:
-    """One line of the report: where a plugin came from, what became of it, which hooks it has."""
+    """One line of the report: where a plugin came from, what became of it, which hooks it has.
+
+    ``error`` says why it failed, ``warnings`` what is odd about one that loaded, each with the next step.
+    """
 
     name: str
     distribution: str
@@ -45,6 +51,7 @@ class PluginInfo:
     state: Literal["loaded", "disabled", "failed"]
     hooks: tuple[str, ...] = ()
     error: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def built_in(self) -> bool:
@@ -52,55 +59,17 @@ class PluginInfo:
         return self.distribution == OWN_DISTRIBUTION
 
 
-@dataclass(frozen=True)
-class _Hook:
-    plugin: str
-    function: Callable[..., Any]
-    argnames: tuple[str, ...]
-
-    def __call__(self, **arguments: Any) -> Any:
-        return self.function(**{name: arguments[name] for name in self.argnames})
-
-
 @dataclass
 class _Loaded:
     report: list[PluginInfo] = field(default_factory=list)
-    hooks: dict[str, list[_Hook]] = field(default_factory=dict)
+    hooks: dict[str, list[Hook]] = field(default_factory=dict)
 
     def add(self, name: str, plugin: object) -> tuple[str, ...]:
         """Check a plugin and keep its hooks; returns their names, raises PluginError."""
-        found = _implementations(name, plugin)
+        found = hook_implementations(name, plugin)
         for hook_name, hook in found:
             self.hooks.setdefault(hook_name, []).append(hook)
         return tuple(hook_name for hook_name, _ in found)
-
-
-def _implementations(name: str, plugin: object) -> list[tuple[str, _Hook]]:
-    # A manager of its own, so that a fault is this plugin's and nobody else's.
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(HookSpecs)
-    try:
-        manager.register(plugin, name)
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        raise PluginError(name, None, f"{error}. The hooks are {', '.join(HOOK_NAMES)}") from error
-    found = []
-    for hook_name in HOOK_NAMES:
-        for implementation in getattr(manager.hook, hook_name).get_hookimpls():
-            if (
-                implementation.tryfirst
-                or implementation.trylast
-                or implementation.wrapper
-                or implementation.hookwrapper
-            ):
-                raise PluginError(
-                    name,
-                    hook_name,
-                    "tryfirst, trylast and wrappers are refused: hooks are called by plugin name, "
-                    "so that nothing depends on the order of discovery. Remove the argument of @hookimpl",
-                )
-            found.append((hook_name, _Hook(name, implementation.function, tuple(implementation.argnames))))
-    return found
 
 
 def _object_name(plugin: object) -> str:
@@ -111,9 +80,9 @@ def _object_name(plugin: object) -> str:
 class PluginSet:
     """The loaded plugins, frozen. Made by `load`; `with_plugins` gives a larger one."""
 
-    def __init__(self, report: Iterable[PluginInfo], hooks: Mapping[str, Iterable[_Hook]]) -> None:
+    def __init__(self, report: Iterable[PluginInfo], hooks: Mapping[str, Iterable[Hook]]) -> None:
         self.report: tuple[PluginInfo, ...] = tuple(report)
-        self._hooks: dict[str, tuple[_Hook, ...]] = {
+        self._hooks: dict[str, tuple[Hook, ...]] = {
             name: tuple(sorted(found, key=lambda hook: hook.plugin)) for name, found in hooks.items()
         }
         self._lock = threading.RLock()
@@ -123,24 +92,27 @@ class PluginSet:
     def load(cls, *, disabled: Iterable[str] = (), only_built_in: bool = False) -> PluginSet:
         """Load every entry point that is not disabled, each on its own; failures are in the report.
 
-        A name that two distributions claim goes to neither. ``only_built_in`` leaves out what does not
-        belong to this distribution.
+        A name that two distributions claim goes to neither, unless one of them is this one; nor does code
+        that two names load. A plugin that requires another version of this distribution is not imported.
+        ``only_built_in`` leaves out what does not belong to this distribution.
         """
         loaded = _Loaded()
         refused = frozenset(disabled)
-        by_name: dict[str, list[FoundEntryPoint]] = {}
-        for point in find_entry_points():
-            if point.distribution == OWN_DISTRIBUTION or not only_built_in:
-                by_name.setdefault(point.name, []).append(point)
-        for name, points in by_name.items():
-            if name in refused:
-                loaded.report += [_info(point, "disabled") for point in points]
-            elif len(points) == 1:
-                loaded.report.append(_load_one(points[0], loaded))
+        found = [
+            point
+            for point in find_entry_points()
+            if point.distribution == OWN_DISTRIBUTION or not only_built_in
+        ]
+        wanted = [point for point in found if point.name not in refused]
+        for point in found:
+            if point.name in refused:
+                loaded.report.append(_info(point, "disabled"))
+                continue
+            reason = disputed_claim(point, wanted) or unmet_requirement(point)
+            if reason is None:
+                loaded.report.append(_load_one(point, loaded))
             else:
-                claims = " and ".join(f"{point.distribution} {point.version}" for point in points)
-                error = f"the plugin name {name!r} is claimed by {claims}; uninstall one of them"
-                loaded.report += [_info(point, "failed", error=error) for point in points]
+                loaded.report.append(_info(point, "failed", error=reason))
         return cls(loaded.report, loaded.hooks)
 
     def with_plugins(self, plugins: Sequence[object]) -> PluginSet:
@@ -178,7 +150,7 @@ class PluginSet:
                 "ones. Mend or uninstall it, or disable it: [plugins] disabled in config.toml",
             )
 
-    def hooks(self, name: str) -> tuple[_Hook, ...]:
+    def hooks(self, name: str) -> tuple[Hook, ...]:
         """The implementations of one hook by plugin name. Each is called with keyword arguments."""
         return self._hooks.get(name, ())
 
@@ -189,6 +161,10 @@ class PluginSet:
         rules: tuple[Contribution[SecretRule], ...] = self._gather("secret_rules", (FieldRule, ValueRule))
         owners: dict[str, str] = {}
         for plugin, rule in rules:
+            if owners.get(rule.name) == plugin:
+                raise PluginError(
+                    plugin, "secret_rules", f"gives two rules the name {rule.name!r}; rename one of them"
+                )
             if rule.name in owners:
                 raise PluginConflictError(rule.name, (owners[rule.name], plugin), "secret_rules")
             owners[rule.name] = plugin
@@ -214,14 +190,14 @@ class PluginSet:
                     raise PluginError(
                         hook.plugin,
                         "api_providers",
-                        f"returned {type(given).__name__}, not a mapping of API to ApiProvider",
+                        f"returned {_kind(given)}, not a mapping of API to ApiProvider",
                     )
                 for api, provider in given.items():
                     if not isinstance(api, str) or not isinstance(provider, ApiProvider):
                         raise PluginError(
                             hook.plugin,
                             "api_providers",
-                            f"{api!r}: {type(provider).__name__} is no ApiProvider",
+                            f"{api!r}: {_kind(provider)} is no ApiProvider; derive from it",
                         )
             except PluginError as error:
                 errors.append(error)
@@ -255,13 +231,14 @@ class PluginSet:
                     raise PluginError(
                         hook.plugin,
                         "wrap_provider",
-                        f"returned {type(wrapper).__name__}, not a ProviderWrapper with a stage of "
+                        f"returned {_kind(wrapper)}, not a ProviderWrapper with a stage of "
                         f"{', '.join(STAGES)}",
                     )
             except PluginError as error:
                 errors.append(error)
                 continue
-            by_name.setdefault(wrapper.name, []).append(Contribution(hook.plugin, wrapper))
+            checked = replace(wrapper, wrap=_checked_wrap(hook.plugin, wrapper))
+            by_name.setdefault(wrapper.name, []).append(Contribution(hook.plugin, checked))
         sound: list[Contribution[ProviderWrapper]] = []
         for name, claims in by_name.items():
             if len(claims) == 1:
@@ -285,29 +262,61 @@ class PluginSet:
         gathered: list[Contribution[Any]] = []
         for hook in self.hooks(hook_name):
             given = _call(hook, hook_name)
+            expected = " or ".join(kind.__name__ for kind in kinds)
             if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
                 raise PluginError(
-                    hook.plugin,
-                    hook_name,
-                    f"returned {type(given).__name__}, not an iterable of {kinds[0].__name__}",
+                    hook.plugin, hook_name, f"returned {_kind(given)}, not an iterable of {expected}"
                 )
-            for item in given:
+            items: list[Any] = _guarded(hook.plugin, hook_name, partial(list, given))
+            for item in items:
                 if not isinstance(item, kinds):
-                    expected = " or ".join(kind.__name__ for kind in kinds)
-                    raise PluginError(
-                        hook.plugin, hook_name, f"gave a {type(item).__name__}, not a {expected}"
-                    )
+                    raise PluginError(hook.plugin, hook_name, f"gave {_kind(item)}, not a {expected}")
                 gathered.append(Contribution(hook.plugin, item))
         return tuple(gathered)
 
 
-def _call(hook: _Hook, hook_name: str, **arguments: Any) -> Any:
+def _kind(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _call(hook: Hook, hook_name: str, **arguments: Any) -> Any:
+    return _guarded(hook.plugin, hook_name, lambda: hook(**arguments))
+
+
+def _guarded(plugin: str, hook_name: str, act: Callable[[], T]) -> T:
     try:
-        return hook(**arguments)
+        return act()
     except PluginError:
         raise
-    except Exception as error:
-        raise PluginError(hook.plugin, hook_name, f"raised {type(error).__name__}: {error}") from error
+    # sys.exit() in a hook is the plugin's failure, not the end of the program.
+    except (Exception, SystemExit) as error:
+        raise PluginError(plugin, hook_name, f"raised {_describe(error)}") from error
+
+
+def _describe(error: BaseException) -> str:
+    from openprogram_core.redaction import safe_message
+
+    text = safe_message(str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _checked_wrap(plugin: str, wrapper: ProviderWrapper) -> Callable[[str, ApiProvider | None], ApiProvider]:
+    def wrap(api: str, provider: ApiProvider | None) -> ApiProvider:
+        from openprogram_core.providers.provider import ApiProvider
+
+        try:
+            wrapped = wrapper.wrap(api, provider)
+        except OpenProgramError:
+            raise
+        except Exception as error:
+            raise PluginError(plugin, "wrap_provider", f"wrap() raised {_describe(error)}") from error
+        if not isinstance(wrapped, ApiProvider):
+            raise PluginError(
+                plugin, "wrap_provider", f"wrap() returned {_kind(wrapped)} for {api!r}, not an ApiProvider"
+            )
+        return wrapped
+
+    return wrap
 
 
 def _info(
@@ -315,18 +324,32 @@ def _info(
     state: Literal["loaded", "disabled", "failed"],
     hooks: tuple[str, ...] = (),
     error: str | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> PluginInfo:
-    return PluginInfo(point.name, point.distribution, point.version, state, hooks, error)
+    return PluginInfo(point.name, point.distribution, point.version, state, hooks, error, warnings)
 
 
 def _load_one(point: FoundEntryPoint, loaded: _Loaded) -> PluginInfo:
     try:
         hooks = loaded.add(point.name, point.load())
+    except PluginError as error:
+        where = f"hook {error.hook}: " if error.hook else ""
+        return _info(point, "failed", error=where + error.reason)
     # A plugin may call sys.exit() or raise anything at import; that is its failure, not ours.
     except (Exception, SystemExit) as error:
-        reason = error.reason if isinstance(error, PluginError) else f"{type(error).__name__}: {error}"
-        return _info(point, "failed", error=reason)
-    return _info(point, "loaded", hooks)
+        return _info(point, "failed", error=f"importing {point.target} raised {_describe(error)}")
+    return _info(point, "loaded", hooks, warnings=_oddities(point, hooks))
+
+
+def _oddities(point: FoundEntryPoint, hooks: tuple[str, ...]) -> tuple[str, ...]:
+    odd = [
+        f"{point.distribution} {other} is installed too; {point.version} comes first on the path and is the "
+        f"one that runs. Uninstall {point.distribution} until none is left, then install it once"
+        for other in point.shadowed
+    ]
+    if not hooks:
+        odd.append("it has no hooks: mark its functions with @openprogram_core.hookimpl, or uninstall it")
+    return tuple(odd)
 
 
 _default_lock = threading.Lock()
