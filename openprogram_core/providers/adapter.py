@@ -14,6 +14,7 @@ from openprogram_core.providers.adapter_errors import (
 )
 from openprogram_core.providers.adapter_request import NOT_RUN, is_own, merge_body, settle_tool_calls
 from openprogram_core.providers.adapter_run import WireCall, run_wire_call
+from openprogram_core.providers.stream import with_credentials
 
 __all__ = [
     "NOT_RUN",
@@ -29,4 +30,5 @@ __all__ = [
     "retry_after",
     "run_wire_call",
     "settle_tool_calls",
+    "with_credentials",
 ]

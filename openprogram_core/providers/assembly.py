@@ -204,6 +204,25 @@ class StreamAssembler:
             events.append(ToolCallDeltaEvent(content_index=block.content_index, delta="".join(block.pieces)))
         return events
 
+    def settle(self, key: Hashable, whole: str) -> list[AssistantMessageEvent]:
+        """Hold an open block against the service's own account of the whole of it.
+
+        What is still missing becomes a delta. Where a tool call's pieces say something else, the whole counts
+        when the call ends; text that was handed out cannot be taken back, so there the pieces stay.
+        """
+        block = self._blocks.get(key)
+        if block is None:
+            return []
+        said = "".join(block.pieces)
+        if whole.startswith(said):
+            if block.kind == "toolcall":
+                return self.tool_call(key, whole[len(said) :])
+            add = self.thinking if block.kind == "thinking" else self.text
+            return add(key, whole[len(said) :])
+        if block.kind == "toolcall" and whole:
+            block.pieces[:] = [whole]
+        return []
+
     def sign(self, key: Hashable, signature: str, *, append: bool = False) -> None:
         """Set the signature of an open block, or lengthen it."""
         block = self._blocks.get(key)

@@ -29,7 +29,7 @@ def stream(
     from there. Close the generator (``contextlib.aclosing``) when you leave it early.
     """
     provider = get_api_provider(model.api)
-    return provider.stream(model, context, _with_key(provider, model, options or StreamOptions()))
+    return provider.stream(model, context, with_credentials(provider, model, options or StreamOptions()))
 
 
 def stream_simple(
@@ -38,7 +38,7 @@ def stream_simple(
     """Like `stream`, with options that mean the same for every vendor."""
     provider = get_api_provider(model.api)
     return provider.stream_simple(
-        model, context, _with_key(provider, model, options or SimpleStreamOptions())
+        model, context, with_credentials(provider, model, options or SimpleStreamOptions())
     )
 
 
@@ -72,7 +72,12 @@ async def _drain(events: AsyncGenerator[AssistantMessageEvent, None]) -> Assista
     return message
 
 
-def _with_key(provider: ApiProvider, model: Model, options: Options) -> Options:
+def with_credentials(provider: ApiProvider, model: Model, options: Options) -> Options:
+    """Return ``options`` with the key from the environment where they have none and the provider wants one.
+
+    A server on this machine, and a call that brings its own credentials in a header, need none. Raises
+    `MissingCredentialsError`, which names the variables looked at.
+    """
     if not provider.requires_credentials or options.api_key:
         return options
     variables = provider.api_key_variables(model)
