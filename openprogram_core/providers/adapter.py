@@ -12,7 +12,13 @@ from openprogram_core.providers.adapter_errors import (
     provider_error,
     retry_after,
 )
-from openprogram_core.providers.adapter_request import NOT_RUN, is_own, merge_body, settle_tool_calls
+from openprogram_core.providers.adapter_request import (
+    NOT_RUN,
+    is_own,
+    merge_body,
+    sendable,
+    settle_tool_calls,
+)
 from openprogram_core.providers.adapter_run import WireCall, run_wire_call
 from openprogram_core.providers.stream import with_credentials
 
@@ -29,6 +35,7 @@ __all__ = [
     "provider_error",
     "retry_after",
     "run_wire_call",
+    "sendable",
     "settle_tool_calls",
     "with_credentials",
 ]

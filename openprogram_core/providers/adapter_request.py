@@ -50,7 +50,31 @@ def merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def settle_tool_calls(messages: Sequence[Message], *, ids: re.Pattern[str] | None = None) -> list[Message]:
+def sendable(value: Any) -> Any:
+    """Return a JSON value in which every string has a UTF-8 form; ``value`` itself when that is so already.
+
+    Half of a character that was cut in two (a lone surrogate) becomes U+FFFD, and two halves that met again
+    become their character. Services refuse anything else.
+    """
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return value
+    if isinstance(value, Mapping):
+        mended = {sendable(name): sendable(item) for name, item in value.items()}
+        same = all(mended.get(name, value) is item for name, item in value.items())
+        return value if same else mended
+    if isinstance(value, list):
+        items = [sendable(item) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value
+
+
+def settle_tool_calls(
+    messages: Sequence[Message], model: Model, *, ids: re.Pattern[str] | None = None
+) -> list[Message]:
     """Return the conversation with every tool call answered where services want the answer.
 
     The results of a message's calls follow it at once, in the order of its calls. A call nobody answered
@@ -58,21 +82,22 @@ def settle_tool_calls(messages: Sequence[Message], *, ids: re.Pattern[str] | Non
     that nothing follows stay open. A result without a call, and an invalid call without a result, are left
     out.
 
-    ``ids`` is what the service takes as an id, from beginning to end: other ids, and ids that came before,
-    are replaced by ones that fit, the same in every run.
+    ``ids`` is what the service takes as an id, from beginning to end: in messages that came from elsewhere
+    than ``model`` (`is_own`), other ids and ids that came before are replaced by ones that fit, the same in
+    every run. The service's own ids go back as they came.
     """
     settled: list[Message] = []
     names = _Names(ids)
     for said, following in _turns(messages):
         if said is not None:
-            open_end = said is messages[-1]
-            settled += _settle(said, following, names, open_end=open_end)
+            own = is_own(said, model)
+            settled += _settle(said, following, names, own=own, open_end=said is messages[-1])
         settled += [message for message in following if not isinstance(message, ToolResultMessage)]
     return settled
 
 
 def _settle(
-    said: AssistantMessage, following: Sequence[Message], names: _Names, *, open_end: bool
+    said: AssistantMessage, following: Sequence[Message], names: _Names, *, own: bool, open_end: bool
 ) -> Iterator[Message]:
     results: dict[str, ToolResultMessage] = {}
     for message in following:
@@ -87,7 +112,7 @@ def _settle(
         result = results.get(block.id)
         if result is None and isinstance(block, InvalidToolCall):
             continue
-        name = names.fitting(block.id)
+        name = names.give(block.id, own=own)
         content.append(block if name == block.id else block.model_copy(update={"id": name}))
         if result is not None:
             same = name == result.tool_call_id
@@ -126,8 +151,11 @@ class _Names:
         self._pattern = pattern
         self._given: set[str] = set()
 
-    def fitting(self, call_id: str) -> str:
+    def give(self, call_id: str, *, own: bool) -> str:
         if self._pattern is None:
+            return call_id
+        if own:
+            self._given.add(call_id)
             return call_id
         name = call_id
         if not self._pattern.fullmatch(name):

@@ -1,1 +1,15 @@
-"""Plugin package."""
+"""The wire API ``anthropic-messages``: Anthropic's Messages API and servers that speak it."""
+
+from __future__ import annotations
+
+from openprogram_anthropic.provider import API, AnthropicMessagesProvider
+from openprogram_core import hookimpl
+from openprogram_core.providers import ApiProvider
+
+__all__ = ["API", "AnthropicMessagesProvider", "api_providers"]
+
+
+@hookimpl
+def api_providers() -> dict[str, ApiProvider]:
+    """Bring ``anthropic-messages``."""
+    return {API: AnthropicMessagesProvider()}
