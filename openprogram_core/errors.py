@@ -6,7 +6,7 @@ text into one redacts and bounds it first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,20 @@ if TYPE_CHECKING:
 
 
 class OpenProgramError(Exception):
-    """Root of all errors of this project."""
+    """Root of all errors of this project. Survives pickling and copying with its attributes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default calls the class with the message alone, which no class below has as its only argument.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: type[OpenProgramError], args: tuple[Any, ...], attributes: dict[str, Any]
+) -> OpenProgramError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
 
 
 class PluginError(OpenProgramError):
@@ -205,6 +218,15 @@ class RecordingStoreError(OpenProgramError):
     def __init__(self, recording_id: str, reason: str) -> None:
         super().__init__(f"recording {recording_id!r}: {reason}")
         self.recording_id = recording_id
+        self.reason = reason
+
+
+class RecordingsFolderError(OpenProgramError):
+    """The folder of the managed recordings, or the state folder around it, cannot be used."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
         self.reason = reason
 
 
