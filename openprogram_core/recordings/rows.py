@@ -9,12 +9,18 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from openprogram_core._json import dump_json
+from openprogram_core.recordings.limits import MAX_ROW_BYTES, RECORDING_FORMAT_VERSION
 
-RECORDING_FORMAT_VERSION = 1
-"""Compared for equality by the reader. Raised when required fields or their meaning change."""
-
-MAX_ROW_BYTES = 64 * 1024 * 1024
-"""Longest row, its newline included, that is written or read."""
+__all__ = [
+    "MAX_ROW_BYTES",
+    "OUTCOMES",
+    "RECORDING_FORMAT_VERSION",
+    "Outcome",
+    "call_end_row",
+    "event_row_head",
+    "header_row",
+    "request_row",
+]
 
 Outcome: TypeAlias = Literal["complete", "error", "cancelled", "abandoned"]
 OUTCOMES: tuple[Outcome, ...] = ("complete", "error", "cancelled", "abandoned")
