@@ -117,20 +117,24 @@ class PluginSet:
 
     def with_plugins(self, plugins: Sequence[object]) -> PluginSet:
         """Return a set with these modules or objects added. Raises PluginError for one that is not sound."""
-        if not plugins:
-            return self
-        loaded = _Loaded(list(self.report), {name: list(found) for name, found in self._hooks.items()})
-        taken = {info.name for info in self.report if info.state != "failed"}
+        larger = self
         for plugin in plugins:
-            name = _object_name(plugin)
-            if name in taken:
-                raise PluginError(
-                    name, None, "a plugin of this name is loaded already; give yours another name"
-                )
-            taken.add(name)
-            hooks = loaded.add(name, plugin)
-            loaded.report.append(PluginInfo(name, "", "", "loaded", hooks))
+            larger = larger.with_plugin(_object_name(plugin), plugin)
+        return larger
+
+    def with_plugin(self, name: str, plugin: object) -> PluginSet:
+        """Return a set with a module or object added as ``name``. Raises PluginError when it is not sound."""
+        if any(info.name == name and info.state != "failed" for info in self.report):
+            raise PluginError(name, None, "a plugin of this name is loaded already; give yours another name")
+        loaded = _Loaded(list(self.report), {hook: list(found) for hook, found in self._hooks.items()})
+        loaded.report.append(PluginInfo(name, "", "", "loaded", loaded.add(name, plugin)))
         return PluginSet(loaded.report, loaded.hooks)
+
+    def only(self, name: str) -> PluginSet:
+        """Return a set with the plugin ``name`` and no other."""
+        report = [info for info in self.report if info.name == name]
+        hooks = {hook: [one for one in found if one.plugin == name] for hook, found in self._hooks.items()}
+        return PluginSet(report, hooks)
 
     def names(self) -> tuple[str, ...]:
         """Names of the loaded plugins, sorted."""

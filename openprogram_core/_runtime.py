@@ -99,6 +99,11 @@ class ProviderRuntime:
         self._snapshot: ProviderRuntimeSnapshot | None = None
         self._failure: _Failure | None = None
 
+    @property
+    def started(self) -> bool:
+        """Whether anybody has asked for it, whatever came of that."""
+        return self._state is not _State.NEW
+
     def initialize(self) -> ProviderRuntimeSnapshot:
         """See `initialize_provider_runtime`."""
         snapshot = self._snapshot

@@ -1,4 +1,4 @@
-"""Fakes for tests of agent code: a provider that says what its script says.
+"""Fakes for tests of agent code: a provider that says what its script says. Checks for tests of plugins.
 
 A fake is no mock: it speaks the whole event protocol, so the code under test cannot tell it from a model.
 
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from openprogram_core.errors import ProviderError
+from openprogram_core.plugin_kit.assertions import check_plugin, first_difference, plugin_set, redacted
 from openprogram_core.providers import (
     ApiProvider,
     AssistantMessageEvent,
@@ -40,6 +41,10 @@ __all__ = [
     "Think",
     "Turn",
     "Wait",
+    "check_plugin",
+    "first_difference",
+    "plugin_set",
+    "redacted",
     "scripted_model",
 ]
 
