@@ -82,9 +82,11 @@ class _MessagesCall(WireCall):
         body = build_body(model, self._context, options)
         # Without a key of ours the SDK must not go and look for one: a recorder would not know it.
         key = options.api_key or ""
+        # The SDK adds the version itself, but the address is often written with it.
+        base_url = model.base_url.rstrip("/").removesuffix("/v1") if model.base_url else None
         client: Any = await self._clients.get(
-            (key, model.base_url),
-            lambda: anthropic.AsyncAnthropic(api_key=key, base_url=model.base_url, max_retries=0),
+            (key, base_url),
+            lambda: anthropic.AsyncAnthropic(api_key=key, base_url=base_url, max_retries=0),
         )
         headers: dict[str, Any] = {**model.headers, **options.headers}
         if not key and "authorization" not in {name.lower() for name in headers}:

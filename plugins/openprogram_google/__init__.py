@@ -1,1 +1,15 @@
-"""Plugin package."""
+"""The wire API ``google-generative-ai``: Google's Gemini API and servers that speak it."""
+
+from __future__ import annotations
+
+from openprogram_core import hookimpl
+from openprogram_core.providers import ApiProvider
+from openprogram_google.provider import API, GoogleGenerativeAiProvider
+
+__all__ = ["API", "GoogleGenerativeAiProvider", "api_providers"]
+
+
+@hookimpl
+def api_providers() -> dict[str, ApiProvider]:
+    """Bring ``google-generative-ai``."""
+    return {API: GoogleGenerativeAiProvider()}
