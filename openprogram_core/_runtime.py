@@ -154,9 +154,13 @@ class ProviderRuntime:
 
 
 def _safe(text: str) -> str:
-    from openprogram_core.redaction import safe_message
+    # Waiters depend on this coming back, so not even a broken installation may make it raise.
+    try:
+        from openprogram_core.redaction import safe_message
 
-    return safe_message(text)
+        return safe_message(text)
+    except Exception:
+        return "[message withheld: redaction is not available]"
 
 
 def _log_problem(event: str, error: BaseException) -> None:

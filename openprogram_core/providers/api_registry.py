@@ -97,13 +97,20 @@ class ApiRegistry:
             for wrapper in wrappers:
                 if provider is None and not wrapper.resolves(api):
                     continue
-                if provider is not None and not provider.wrappable and wrapper.stage == "record_replay":
+                if wrapper.stage == "record_replay" and not self._may_wrap(wrapper, api, base):
                     continue
                 provider = wrapper.wrap(api, provider)
             if provider is None:
                 raise UnknownApiError(api, self.known())
             self._resolved[api] = (base, provider)
             return provider
+
+    def _may_wrap(self, wrapper: ProviderWrapper, api: str, base: ApiProvider | None) -> bool:
+        # Who records or replays already is left alone, but a scope that replays this API must not let an
+        # explicit recorder through to the network.
+        if base is None or base.wrappable:
+            return True
+        return bool(self._overrides) and wrapper.resolves(api)
 
     def _active_wrappers(self) -> tuple[ProviderWrapper, ...]:
         if not self._overrides:
