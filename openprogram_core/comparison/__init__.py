@@ -6,8 +6,11 @@ from openprogram_core.comparison.differences import (
     find_differences,
     find_first_difference,
 )
+from openprogram_core.comparison.findings import Finding, Findings, explain
 from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.policy import ComparisonPolicy
+from openprogram_core.comparison.report import render_findings, render_skipped
+from openprogram_core.comparison.texts import one_line_difference
 from openprogram_core.comparison.verdicts import FieldSkip, FieldVerdict
 from openprogram_core.comparison.walk import MISSING, Difference, SkippedField
 
@@ -19,8 +22,14 @@ __all__ = [
     "FieldPathError",
     "FieldSkip",
     "FieldVerdict",
+    "Finding",
+    "Findings",
     "SkippedField",
     "compare",
+    "explain",
     "find_differences",
     "find_first_difference",
+    "one_line_difference",
+    "render_findings",
+    "render_skipped",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from openprogram_core.comparison.digest import fingerprint
 from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.skips import Skips
 from openprogram_core.comparison.verdicts import FieldSkip, FieldVerdict
@@ -72,6 +73,13 @@ class ComparisonPolicy:
     def _compile(cls, plugins: PluginSet) -> ComparisonPolicy:
         hooks = tuple(_CompareHook(hook.plugin, hook) for hook in plugins.hooks("compare_field"))
         return cls(Skips(_declared_once(plugins)), hooks)
+
+    def fingerprint(self, value: Any) -> bytes:
+        """Return 16 bytes that are the same for values equal under the declared skips.
+
+        The value stands at the root. Hooks and placeholders play no part.
+        """
+        return fingerprint(value, self.skips.names, self.skips.paths)
 
     def verdict(self, path: str, recorded: Any, incoming: Any) -> tuple[FieldVerdict | None, str]:
         """Ask the plugins about two values that differ; the first answer and whose it is.

@@ -1,1 +1,26 @@
-"""Plugin package."""
+"""Replays recorded provider calls: the same events, offline, and the exact field where a request differs."""
+
+from __future__ import annotations
+
+from openprogram_core import hookimpl
+from openprogram_core.providers import ProviderWrapper, RuntimeSettings
+from openprogram_replay.errors import RecordedCallError, ReplayMismatch
+from openprogram_replay.provider import ReplayProvider
+from openprogram_replay.scope import Replay, replay_wrapper, replaying
+
+__all__ = [
+    "RecordedCallError",
+    "Replay",
+    "ReplayMismatch",
+    "ReplayProvider",
+    "replaying",
+    "wrap_provider",
+]
+
+
+@hookimpl
+def wrap_provider(settings: RuntimeSettings) -> ProviderWrapper | None:
+    """Answer every call from the configured recording in mode ``replay``; stay out in the others."""
+    if settings.mode != "replay" or settings.path is None:
+        return None
+    return replay_wrapper(ReplayProvider(settings.path, order=settings.order, plugins=settings.plugins))

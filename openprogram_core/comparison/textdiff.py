@@ -1,0 +1,90 @@
+"""What changed in a long text, to the character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from openprogram_core.comparison.texts import ELLIPSIS, shared_prefix, shared_suffix
+
+MAX_PIECES = 2_000
+"""More words (then lines) than this on a side are not matched: that costs the square of their number."""
+
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+class TextChange(NamedTuple):
+    """One place where two texts differ: offsets in characters, and what stands there on each side."""
+
+    recorded_at: int
+    incoming_at: int
+    recorded: str
+    incoming: str
+
+
+def text_changes(recorded: str, incoming: str) -> list[TextChange]:
+    """Return the places where two texts differ, in order; putting them right makes the texts equal."""
+    start = shared_prefix(recorded, incoming)
+    shorter = min(len(recorded), len(incoming))
+    end = shared_suffix(recorded, incoming, shorter - start)
+    left, right = recorded[start : len(recorded) - end], incoming[start : len(incoming) - end]
+    if not left and not right:
+        return []
+    for pattern in (_WORDS, _LINES):
+        lefts, rights = pattern.findall(left), pattern.findall(right)
+        if max(len(lefts), len(rights)) <= MAX_PIECES:
+            return [_trimmed(change) for change in _matched(lefts, rights, start)]
+    return [TextChange(start, start, left, right)]
+
+
+def _matched(lefts: list[str], rights: list[str], start: int) -> Iterator[TextChange]:
+    left_at = right_at = start
+    for tag, left_from, left_to, right_from, right_to in SequenceMatcher(
+        None, lefts, rights, autojunk=False
+    ).get_opcodes():
+        left, right = "".join(lefts[left_from:left_to]), "".join(rights[right_from:right_to])
+        if tag != "equal":
+            yield TextChange(left_at, right_at, left, right)
+        left_at += len(left)
+        right_at += len(right)
+
+
+def _trimmed(change: TextChange) -> TextChange:
+    same = shared_prefix(change.recorded, change.incoming)
+    left, right = change.recorded[same:], change.incoming[same:]
+    end = shared_suffix(left, right, min(len(left), len(right)))
+    return TextChange(
+        change.recorded_at + same,
+        change.incoming_at + same,
+        left[: len(left) - end],
+        right[: len(right) - end],
+    )
+
+
+def render_changes(recorded: str, incoming: str, *, width: int = 30, limit: int = 5) -> list[str]:
+    """Return lines that show each change with ``width`` characters around it, and carets under it."""
+    changes = text_changes(recorded, incoming)
+    lines: list[str] = []
+    for change in changes[:limit]:
+        lines.append(f"at character {change.recorded_at} of {len(recorded)}:")
+        lines += _window("recorded", recorded, change.recorded_at, change.recorded, width)
+        lines += _window("incoming", incoming, change.incoming_at, change.incoming, width)
+    if len(changes) > limit:
+        lines.append(f"and {len(changes) - limit} more changes in this text")
+    return lines
+
+
+def _window(side: str, text: str, at: int, changed: str, width: int) -> list[str]:
+    first, last = max(at - width, 0), at + len(changed) + width
+    before = (ELLIPSIS if first > 0 else "") + _escape(text[first:at])
+    shown = _escape(changed if len(changed) <= 2 * width else changed[:width] + ELLIPSIS + changed[-width:])
+    after = _escape(text[at + len(changed) : last]) + (ELLIPSIS if last < len(text) else "")
+    carets = "^" * len(shown) if shown else "^"
+    return [f"  {side} {before}{shown}{after}", f"  {' ' * (len(side) + 1 + len(before))}{carets}"]
+
+
+def _escape(text: str) -> str:
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -1,0 +1,192 @@
+"""Answers provider calls from a recording."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from typing import Any, Literal
+
+from openprogram_core import PluginSet, default_plugin_set
+from openprogram_core.comparison import ComparisonPolicy, Difference, FieldSkip
+from openprogram_core.providers import (
+    ApiProvider,
+    AssistantMessageEvent,
+    Context,
+    Model,
+    StreamOptions,
+)
+from openprogram_core.recordings import RecordedCall, Recording, current_lane, read_recording_file
+from openprogram_replay.errors import RecordedCallError, ReplayMismatch
+from openprogram_replay.reports import MismatchFacts, make_report
+from openprogram_replay.selection import AnyOrderSelection, OrderedSelection, Refusal, count_calls
+
+Order = Literal["ordered", "any-order"]
+
+REMEMBERED = 100
+"""Most mismatches kept for the end; an agent that retries for ever must not fill the memory."""
+
+REPORTED = 5
+"""Most mismatches whose report outlives the recording."""
+
+
+class ReplayProvider(ApiProvider):
+    """Gives back the events of a recording, for every wire API in it. Holds no provider and no client.
+
+    A call begins, and takes its place in the order, when its first event is asked for. Any number of tasks
+    and threads may share one. See `openprogram_core.recordings.call_lane` for concurrent agents.
+    """
+
+    requires_credentials = False
+    wrappable = False
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        order: Order = "ordered",
+        plugins: PluginSet | Sequence[object] = (),
+        skip: Iterable[str | FieldSkip] = (),
+    ) -> None:
+        """Read the recording at ``path``, all of it.
+
+        ``order``: ``ordered`` takes the next call of the lane, ``any-order`` the first unused one that is
+        equal. ``plugins`` are modules or objects beside the installed plugins, or a whole `PluginSet` in
+        their place. ``skip`` are fields not to compare, by name or path.
+
+        Raises RecordingFileError, PluginError, RedactionError and `FieldPathError`, all before anything is
+        replayed.
+        """
+        if order not in ("ordered", "any-order"):
+            raise ValueError(f"order is 'ordered' or 'any-order', not {order!r}")
+        # Redaction brings its matching engine; a process that never replays does not pay for it.
+        from openprogram_core.redaction import Redactor
+
+        loaded = plugins if isinstance(plugins, PluginSet) else default_plugin_set().with_plugins(plugins)
+        self._redactor = Redactor.from_plugins(loaded)
+        self._policy = ComparisonPolicy.for_replay(loaded, self._redactor, skip)
+        self._order = order
+        self._recording: Recording = read_recording_file(path)
+        calls = self._recording.calls
+        kind = OrderedSelection if order == "ordered" else AnyOrderSelection
+        self._selection = kind(calls, self._policy)
+        self._lock = threading.RLock()
+        self._mismatches: list[ReplayMismatch] = []
+
+    @property
+    def apis(self) -> frozenset[str]:
+        """The wire APIs of the recording."""
+        return frozenset(call.api for call in self._recording.calls)
+
+    @property
+    def calls_used(self) -> int:
+        """How many recorded calls have been given back, or begun to be."""
+        with self._lock:
+            return len(self._selection.used)
+
+    @property
+    def mismatches(self) -> tuple[ReplayMismatch, ...]:
+        """The mismatches so far, also those that were caught, at most the first hundred."""
+        with self._lock:
+            return tuple(self._mismatches)
+
+    def stream(
+        self, model: Model, context: Context, options: StreamOptions | None = None
+    ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        """Return the recorded events of the call that fits.
+
+        Raises from the first step `ReplayMismatch` when none does. After the events: `RecordedCallError` when
+        the recorded call had failed or was cancelled, `ReplayMismatch` when its consumer had left there.
+        """
+        return self._replay(model, context, options)
+
+    async def _replay(
+        self, model: Model, context: Context, options: StreamOptions | None
+    ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        call = self._begin(model, context, options)
+        for event in call.events():
+            yield event
+        if call.outcome in ("error", "cancelled"):
+            raise RecordedCallError(call.call_index, call.outcome, call.error)
+        if call.outcome == "abandoned":
+            raise self._read_past(call)
+
+    def _begin(self, model: Model, context: Context, options: StreamOptions | None) -> RecordedCall:
+        incoming = self._redactor.open_call().request(model, context, options).tree()
+        lane = current_lane()
+        with self._lock:
+            chosen = self._selection.take(lane, incoming)
+            if not isinstance(chosen, Refusal):
+                return chosen
+            facts = MismatchFacts(
+                self._recording,
+                self._order,
+                lane,
+                incoming,
+                chosen.expected,
+                frozenset(self._selection.used),
+                self._policy,
+                self._redactor,
+            )
+            raise self._remembered(chosen.call_index, chosen.difference, facts)
+
+    def _read_past(self, call: RecordedCall) -> ReplayMismatch:
+        count = call.event_count
+        difference = Difference(
+            "event_index", f"left after {_count_events(count)}", f"asks for event {count}"
+        )
+        with self._lock:
+            return self._remembered(call.call_index, difference, event_index=count)
+
+    def _remembered(
+        self,
+        call_index: int,
+        difference: Difference,
+        facts: MismatchFacts | None = None,
+        event_index: int | None = None,
+    ) -> ReplayMismatch:
+        path, recorded, incoming = difference
+        mismatch = ReplayMismatch(
+            call_index,
+            path,
+            self._clean(path, recorded),
+            self._clean(path, incoming),
+            event_index=event_index,
+            make_report=None if facts is None else lambda: make_report(facts),
+        )
+        if len(self._mismatches) < REMEMBERED:
+            self._mismatches.append(mismatch)
+        return mismatch
+
+    def _clean(self, path: str, value: Any) -> Any:
+        # A file recorded with fewer rules than today's may hold a secret.
+        if not isinstance(value, str | dict | list):
+            return value
+        return self._redactor.remove_secret_values(value, field_path=path)
+
+    def assert_consumed(self) -> None:
+        """Raise the first mismatch there was, caught or not, or `ReplayMismatch` when calls were not made."""
+        with self._lock:
+            if self._mismatches:
+                raise self._mismatches[0]
+            calls = self._recording.calls
+            left = [call.call_index for call in calls if call.call_index not in self._selection.used]
+        if left:
+            shown = ", ".join(map(str, left[:10])) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
+            raise ReplayMismatch(
+                left[0],
+                "call_index",
+                count_calls(len(calls)),
+                f"{count_calls(len(calls) - len(left))}, not made: {shown}",
+            )
+
+    def close(self) -> None:
+        """Close the recording. The reports of the mismatches so far are made first, so that they can be read
+        afterwards."""
+        for mismatch in self.mismatches[:REPORTED]:
+            mismatch.report()
+        self._recording.close()
+
+
+def _count_events(number: int) -> str:
+    return "1 event" if number == 1 else f"{number} events"

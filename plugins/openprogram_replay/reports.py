@@ -1,0 +1,198 @@
+"""The report of a mismatch: every difference, which recorded call fits best, and what did not count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from openprogram_core.comparison import (
+    ComparisonPolicy,
+    Findings,
+    explain,
+    find_first_difference,
+    render_findings,
+    render_skipped,
+)
+from openprogram_core.recordings import RecordedCall, Recording
+from openprogram_replay.selection import count_calls, lane_name
+
+if TYPE_CHECKING:
+    from openprogram_core.redaction import Redactor
+
+LOOKED_AT = 500
+"""Most calls that are read to find an equal one; the nearest to the expected one."""
+
+WEIGHED = 20
+"""Most calls whose differences are counted to find the closest."""
+
+SHOWN = 20
+"""Most differences that are listed."""
+
+
+@dataclass(frozen=True)
+class MismatchFacts:
+    """What was the case when a request was refused. ``used`` are the calls used up until then."""
+
+    recording: Recording
+    order: str
+    lane: str | None
+    incoming: dict[str, Any]
+    expected: RecordedCall | None
+    used: frozenset[int]
+    policy: ComparisonPolicy
+    redactor: Redactor
+
+
+class _Closest(NamedTuple):
+    call: RecordedCall
+    findings: Findings
+
+
+def make_report(facts: MismatchFacts) -> str:
+    """Return the report below its first line. Never raises."""
+    # A report that fails must not hide the mismatch it explains.
+    try:
+        return "\n".join(_lines(facts))
+    except Exception as error:
+        return f"(no report: {type(error).__name__}; was the recording closed or changed?)"
+
+
+def _lines(facts: MismatchFacts) -> Iterator[str]:
+    calls = facts.recording.calls
+    where = "" if facts.lane is None else f", {lane_name(facts.lane)}"
+    used = f"{count_calls(len(calls))}, {len(facts.used)} used"
+    yield f"recording {facts.recording.path}: {used}, {facts.order}{where}"
+    equal = _equal_calls(facts)
+    compared = facts.expected
+    if equal:
+        yield from _equal_lines(facts, equal)
+    else:
+        closest = _closest(facts)
+        if closest is not None and (compared is None or closest.call.call_index != compared.call_index):
+            yield (
+                f"closest is call {closest.call.call_index}, with {_differences(closest.findings)}"
+                + _state_of(facts, closest.call)
+            )
+            compared = compared or closest.call
+        elif facts.expected is not None and len(calls) > 1:
+            yield f"no recorded call is equal; call {facts.expected.call_index} is the closest"
+        elif not calls:
+            yield "the recording holds no call"
+    if facts.expected is None:
+        yield from _lanes(facts)
+    if compared is not None and not (facts.expected is None and equal):
+        findings = _explain(facts, compared)
+        yield ""
+        yield f"call {compared.call_index} has {_differences(findings)} from this request:"
+        for line in render_findings(findings):
+            yield f"  {line}"
+        yield from render_skipped(findings.skipped, findings.placeholders)
+    yield ""
+    yield (
+        "If the change is meant, record again. "
+        "If the field differs on every run, skip it: replaying(..., skip=[...])"
+    )
+
+
+def _explain(facts: MismatchFacts, call: RecordedCall) -> Findings:
+    recorded = facts.redactor.remove_secret_values(call.request())
+    return explain(recorded, facts.incoming, policy=facts.policy, limit=SHOWN)
+
+
+def _differences(findings: Findings) -> str:
+    number = len(findings.found) + findings.more
+    return "1 difference" if number == 1 else f"{number} differences"
+
+
+def _nearest(facts: MismatchFacts, most: int) -> list[RecordedCall]:
+    """The calls nearest to the expected one, nearest first."""
+    calls = facts.recording.calls
+    start = facts.expected.call_index if facts.expected is not None else max(len(calls) - 1, 0)
+    near = range(max(start - most, 0), min(start + most, len(calls)))
+    return [calls[index] for index in sorted(near, key=lambda index: (abs(index - start), index))[:most]]
+
+
+def _equal_calls(facts: MismatchFacts) -> list[RecordedCall]:
+    context = facts.incoming["context"]
+    kind = (facts.incoming["model"].get("api"), facts.incoming["model"].get("id"), len(context["messages"]))
+    return [
+        call
+        for call in _nearest(facts, LOOKED_AT)
+        if (call.api, call.model_id, call.message_count) == kind
+        and find_first_difference(call.request(), facts.incoming, policy=facts.policy) is None
+    ]
+
+
+def _equal_lines(facts: MismatchFacts, equal: list[RecordedCall]) -> Iterator[str]:
+    free = [call for call in equal if call.call_index not in facts.used]
+    if not free:
+        times = len(equal)
+        listed = ", ".join(str(call.call_index) for call in sorted(equal, key=lambda call: call.call_index))
+        yield (
+            f"equal to call {listed}: recorded {_times(times)}, used {_times(times)}, "
+            f"this is the {_ordinal(times + 1)} time"
+        )
+        return
+    call = free[0]
+    if call.lane != facts.lane:
+        yield (
+            f"equal to call {call.call_index} of {lane_name(call.lane)}, "
+            f"but this call was made in {lane_name(facts.lane)}: is call_lane() missing or another?"
+        )
+        return
+    missed = [
+        other.call_index
+        for other in facts.recording.calls[: call.call_index]
+        if other.lane == facts.lane and other.call_index not in facts.used
+    ]
+    what = "call" if len(missed) == 1 else "calls"
+    was = "was" if len(missed) == 1 else "were"
+    yield f"equal to call {call.call_index}: {what} {_listed(missed)} {was} not made"
+
+
+def _closest(facts: MismatchFacts) -> _Closest | None:
+    best: _Closest | None = None
+    api = facts.incoming["model"].get("api")
+    for call in _nearest(facts, WEIGHED):
+        if call.api != api:
+            continue
+        findings = _explain(facts, call)
+        if best is None or _weight(findings) < _weight(best.findings):
+            best = _Closest(call, findings)
+    return best
+
+
+def _weight(findings: Findings) -> int:
+    return len(findings.found) + findings.more
+
+
+def _state_of(facts: MismatchFacts, call: RecordedCall) -> str:
+    if call.call_index in facts.used:
+        return ", and it was used already"
+    return "" if call.lane == facts.lane else f", of {lane_name(call.lane)}"
+
+
+def _lanes(facts: MismatchFacts) -> Iterator[str]:
+    counts: dict[str | None, int] = {}
+    for call in facts.recording.calls:
+        counts[call.lane] = counts.get(call.lane, 0) + 1
+    if list(counts) not in ([], [facts.lane]):
+        listed = ", ".join(f"{lane_name(lane)}: {count_calls(number)}" for lane, number in counts.items())
+        yield f"recorded lanes: {listed}"
+
+
+def _listed(indexes: list[int]) -> str:
+    if len(indexes) > 5:
+        return f"{', '.join(map(str, indexes[:5]))} and {len(indexes) - 5} more"
+    *head, last = map(str, indexes)
+    return f"{', '.join(head)} and {last}" if head else last
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def _ordinal(number: int) -> str:
+    words = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth"}
+    return words.get(number, f"{number}th")

@@ -1,0 +1,141 @@
+"""Which recorded call answers a request: the next of its lane, or any that is equal."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from openprogram_core.comparison import ComparisonPolicy, Difference, find_first_difference
+from openprogram_core.recordings import RecordedCall
+
+
+class Refusal(NamedTuple):
+    """No call answers: what the mismatch says, and the call the request was held against, if any."""
+
+    call_index: int
+    difference: Difference
+    expected: RecordedCall | None
+
+
+class Selection(Protocol):
+    """Chooses calls and knows which are used up. Not thread-safe; its owner has a lock."""
+
+    used: set[int]
+
+    def take(self, lane: str | None, incoming: dict[str, Any]) -> RecordedCall | Refusal:
+        """Return the call that answers, used up from now on; a refusal uses up nothing."""
+        ...
+
+
+def count_calls(number: int) -> str:
+    """Return ``1 call``, ``2 calls``."""
+    return "1 call" if number == 1 else f"{number} calls"
+
+
+class OrderedSelection:
+    """The next call of the lane, and no other."""
+
+    def __init__(self, calls: Sequence[RecordedCall], policy: ComparisonPolicy) -> None:
+        self.used: set[int] = set()
+        self._calls = calls
+        self._policy = policy
+        self._lanes: dict[str | None, list[int]] = {}
+        self._next: dict[str | None, int] = {}
+        for call in calls:
+            self._lanes.setdefault(call.lane, []).append(call.call_index)
+
+    def take(self, lane: str | None, incoming: dict[str, Any]) -> RecordedCall | Refusal:
+        """See `Selection.take`."""
+        indexes = self._lanes.get(lane, [])
+        position = self._next.get(lane, 0)
+        if position >= len(indexes):
+            where = "" if list(self._lanes) in ([lane], []) else f" in {lane_name(lane)}"
+            recorded = count_calls(len(indexes)) + where
+            return Refusal(len(self._calls), Difference("call_index", recorded, "one more call"), None)
+        call = self._calls[indexes[position]]
+        difference = find_first_difference(call.request(), incoming, policy=self._policy)
+        if difference is not None:
+            return Refusal(call.call_index, difference, call)
+        self._next[lane] = position + 1
+        self.used.add(call.call_index)
+        return call
+
+
+def lane_name(lane: str | None) -> str:
+    """Return how a message calls a lane."""
+    return "no lane" if lane is None else f"lane {lane!r}"
+
+
+class _Bucket:
+    """The calls of one lane, api, model and message count, hashed one after the other as far as needed."""
+
+    def __init__(self) -> None:
+        self.calls: list[RecordedCall] = []
+        self.hashed = 0
+        self.by_print: dict[bytes, deque[RecordedCall]] = {}
+
+
+class AnyOrderSelection:
+    """The first unused call that is equal: of the same lane if there is one, else of any."""
+
+    def __init__(self, calls: Sequence[RecordedCall], policy: ComparisonPolicy) -> None:
+        self.used: set[int] = set()
+        self._calls = calls
+        self._policy = policy
+        self._buckets: dict[tuple[str, str, int], dict[str | None, _Bucket]] = {}
+        for call in calls:
+            kind = (call.api, call.model_id, call.message_count)
+            lanes = self._buckets.setdefault(kind, {})
+            lanes.setdefault(call.lane, _Bucket()).calls.append(call)
+
+    def take(self, lane: str | None, incoming: dict[str, Any]) -> RecordedCall | Refusal:
+        """See `Selection.take`."""
+        model, messages = incoming["model"], incoming["context"].get("messages", ())
+        lanes = self._buckets.get((model.get("api"), model.get("id"), len(messages)), {})
+        buckets = [lanes[lane]] if lane in lanes else []
+        buckets += [bucket for name, bucket in lanes.items() if name != lane]
+        wanted = self._policy.fingerprint(incoming)
+        call = next((found for bucket in buckets if (found := self._hashed(bucket, wanted))), None)
+        if call is None:
+            call = next(self._equal(buckets, incoming), None)
+        if call is None:
+            return self._refuse(buckets, incoming)
+        self.used.add(call.call_index)
+        return call
+
+    def _hashed(self, bucket: _Bucket, wanted: bytes) -> RecordedCall | None:
+        while True:
+            queue = bucket.by_print.get(wanted)
+            while queue:
+                call = queue.popleft()
+                if call.call_index not in self.used:
+                    return call
+            if bucket.hashed == len(bucket.calls):
+                return None
+            call = bucket.calls[bucket.hashed]
+            bucket.by_print.setdefault(self._policy.fingerprint(call.request()), deque()).append(call)
+            bucket.hashed += 1
+
+    def _equal(self, buckets: list[_Bucket], incoming: dict[str, Any]) -> Iterator[RecordedCall]:
+        """Yield unused calls that are equal by the plugins' word, or where a secret was removed."""
+        for bucket in buckets:
+            for call in bucket.calls:
+                if call.call_index in self.used:
+                    continue
+                if find_first_difference(call.request(), incoming, policy=self._policy) is None:
+                    yield call
+
+    def _refuse(self, buckets: list[_Bucket], incoming: dict[str, Any]) -> Refusal:
+        similar = [call for bucket in buckets for call in bucket.calls]
+        free = [call for call in similar if call.call_index not in self.used]
+        free = free or [call for call in self._calls if call.call_index not in self.used]
+        wanted = self._policy.fingerprint(incoming)
+        equal = sum(self._policy.fingerprint(call.request()) == wanted for call in similar)
+        if equal or not free:
+            recorded = f"{count_calls(equal)} equal to it" if equal else count_calls(len(self._calls))
+            return Refusal(len(self._calls), Difference("call_index", recorded, "one more call"), None)
+        call = free[0]
+        difference = find_first_difference(call.request(), incoming, policy=self._policy)
+        assert difference is not None
+        return Refusal(call.call_index, difference, call)
