@@ -14,10 +14,14 @@ from openprogram_core.providers.adapter_errors import (
 )
 from openprogram_core.providers.adapter_request import (
     NOT_RUN,
+    is_from_same_model,
     is_own,
     merge_body,
+    merge_headers,
+    secret_headers,
     sendable,
     settle_tool_calls,
+    visible_content,
 )
 from openprogram_core.providers.adapter_run import WireCall, run_wire_call
 from openprogram_core.providers.stream import with_credentials
@@ -29,13 +33,17 @@ __all__ = [
     "clean_message",
     "error_from_body",
     "error_from_exception",
+    "is_from_same_model",
     "is_own",
     "kind_of_status",
     "merge_body",
+    "merge_headers",
     "provider_error",
     "retry_after",
     "run_wire_call",
+    "secret_headers",
     "sendable",
     "settle_tool_calls",
+    "visible_content",
     "with_credentials",
 ]

@@ -10,18 +10,24 @@ from typing import Any
 from openprogram_core.providers.messages import (
     AssistantContent,
     AssistantMessage,
+    ImageContent,
     InvalidToolCall,
     Message,
     Model,
     TextContent,
     ToolCall,
     ToolResultMessage,
+    UserContent,
 )
+from openprogram_core.providers.options import StreamOptions
 
 NOT_RUN = "No result: this call was not run."
 """The result a call gets that nobody answered."""
 
 _LONGEST_ID = 64
+_SECRET_HEADERS = frozenset(
+    {"authorization", "api-key", "x-api-key", "x-goog-api-key", "proxy-authorization", "cookie"}
+)
 
 
 def is_own(message: AssistantMessage, model: Model) -> bool:
@@ -30,6 +36,42 @@ def is_own(message: AssistantMessage, model: Model) -> bool:
     Only then do signatures, hidden thinking, citations and server-side objects mean anything there.
     """
     return message.api == model.api and message.provider == model.provider
+
+
+def is_from_same_model(message: AssistantMessage, model: Model) -> bool:
+    """Whether ``message`` is whole and from this very model, so that its signatures count.
+
+    Signatures are bound to the model that made them, and what a failed message holds beside text and calls is
+    not known to be complete.
+    """
+    whole = message.stop_reason not in ("error", "aborted")
+    return is_own(message, model) and message.model == model.id and whole
+
+
+def visible_content(content: str | Sequence[UserContent], model: Model) -> list[UserContent]:
+    """Return content the model can see: an image it cannot becomes a text that says so."""
+    if isinstance(content, str):
+        return [TextContent(text=content)]
+    if "image" in model.input:
+        return list(content)
+    return [
+        TextContent(text=f"[{part.mime_type} left out: this model takes text only]")
+        if isinstance(part, ImageContent)
+        else part
+        for part in content
+    ]
+
+
+def merge_headers(model: Model, options: StreamOptions) -> dict[str, str]:
+    """Return the headers of a request beside the key; the call's win over the model's, in any spelling."""
+    named = {name.lower(): (name, value) for name, value in model.headers.items()}
+    named |= {name.lower(): (name, value) for name, value in options.headers.items()}
+    return dict(named.values())
+
+
+def secret_headers(headers: Mapping[str, str]) -> list[str]:
+    """Return the values of the headers that carry credentials; no error message may repeat them."""
+    return [value for name, value in headers.items() if name.lower() in _SECRET_HEADERS]
 
 
 def merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

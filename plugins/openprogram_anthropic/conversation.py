@@ -21,7 +21,7 @@ from openprogram_core.providers import (
     ToolResultMessage,
     UserContent,
 )
-from openprogram_core.providers.adapter import is_own, settle_tool_calls
+from openprogram_core.providers.adapter import is_from_same_model, settle_tool_calls, visible_content
 
 EVENT_PREFIX = "event:"
 """Begins the ``kind`` of an `OpaqueContent` that was an event of its own and no content block."""
@@ -38,10 +38,10 @@ _NOT_CACHEABLE = frozenset({"thinking", "redacted_thinking"})
 def wire_messages(model: Model, context: Context) -> list[dict[str, Any]]:
     """Return the request's ``messages``.
 
-    What came from this service goes back as it came. Of what came from elsewhere, text, images, tool calls
-    and results are kept; thinking, signatures, citations and server-side objects mean nothing here and are
-    left out. So is text that is blank, which the service refuses, and thinking without a signature, unless
-    the model's ``compat`` has ``unsigned_thinking``.
+    What came whole from this model goes back as it came. Of what came from elsewhere, or failed, text,
+    images, tool calls and results are kept; thinking, signatures, citations and server-side objects are bound
+    to their model and left out. So is text that is blank, which the service refuses, and thinking without a
+    signature, unless the model's ``compat`` has ``unsigned_thinking``.
     """
     messages: list[dict[str, Any]] = []
     results: list[Block] | None = None
@@ -52,24 +52,22 @@ def wire_messages(model: Model, context: Context) -> list[dict[str, Any]]:
             if results is None:
                 results = []
                 messages.append({"role": "user", "content": results})
-            results.append(_tool_result(message, extras.get(message.tool_call_id, {})))
+            results.append(_tool_result(message, model, extras.get(message.tool_call_id, {})))
             continue
         results = None
         if isinstance(message, AssistantMessage):
             content = [block for said in message.content for block in _said(said, message, model, extras)]
             role = "assistant"
         else:
-            content = user_blocks(message.content)
+            content = user_blocks(visible_content(message.content, model))
             role = "user"
         if content:
             messages.append({"role": role, "content": content})
     return messages
 
 
-def user_blocks(content: str | Sequence[UserContent]) -> list[Block]:
+def user_blocks(content: Sequence[UserContent]) -> list[Block]:
     """Return text and images as content blocks, blank text left out."""
-    if isinstance(content, str):
-        content = [TextContent(text=content)]
     blocks: list[Block] = []
     for part in content:
         if isinstance(part, ImageContent):
@@ -99,13 +97,13 @@ def mark_for_cache(
                 return
 
 
-def _tool_result(message: ToolResultMessage, call_extras: Mapping[str, Any]) -> Block:
+def _tool_result(message: ToolResultMessage, model: Model, call_extras: Mapping[str, Any]) -> Block:
     block: Block = {
         "type": "tool_result",
         "tool_use_id": message.tool_call_id,
         "is_error": message.is_error,
     }
-    content = user_blocks(message.content)
+    content = user_blocks(visible_content(message.content, model))
     if content:
         block["content"] = content
     if "toolset_name" in call_extras:
@@ -116,7 +114,7 @@ def _tool_result(message: ToolResultMessage, call_extras: Mapping[str, Any]) -> 
 def _said(
     said: AssistantContent, message: AssistantMessage, model: Model, extras: dict[str, Block]
 ) -> Iterable[Block]:
-    own = is_own(message, model)
+    own = is_from_same_model(message, model)
     match said:
         case TextContent():
             if said.text.strip():

@@ -19,7 +19,15 @@ from openprogram_core.providers import (
     StreamAssembler,
     StreamOptions,
 )
-from openprogram_core.providers.adapter import LoopClients, WireCall, error_from_body, run_wire_call
+from openprogram_core.providers.adapter import (
+    LoopClients,
+    WireCall,
+    error_from_body,
+    merge_headers,
+    run_wire_call,
+    secret_headers,
+    with_credentials,
+)
 
 if TYPE_CHECKING:
     import anthropic
@@ -43,9 +51,17 @@ class AnthropicMessagesProvider(ApiProvider):
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """Return the events of one call; see `ApiProvider.stream`.
 
-        Raises `MissingDependencyError` from the first step when the SDK is not installed.
+        Also raises `MissingCredentialsError` and `MissingDependencyError`, from the first step.
         """
-        return run_wire_call(_MessagesCall(self._clients, model, context, options))
+        return self._stream(model, context, options or StreamOptions())
+
+    async def _stream(
+        self, model: Model, context: Context, options: StreamOptions
+    ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        call = _MessagesCall(self._clients, model, context, with_credentials(self, model, options))
+        async with contextlib.aclosing(run_wire_call(call)) as events:
+            async for event in events:
+                yield event
 
     def api_key_variables(self, model: Model) -> tuple[str, ...]:
         """Anthropic's own variables for its own models; another provider's key has that provider's name."""
@@ -65,7 +81,7 @@ class _MessagesCall(WireCall):
         clients: LoopClients[anthropic.AsyncAnthropic],
         model: Model,
         context: Context,
-        options: StreamOptions | None,
+        options: StreamOptions,
     ) -> None:
         super().__init__(StreamAssembler(model, context=context), options)
         self._clients = clients
@@ -88,7 +104,8 @@ class _MessagesCall(WireCall):
             (key, base_url),
             lambda: anthropic.AsyncAnthropic(api_key=key, base_url=base_url, max_retries=0),
         )
-        headers: dict[str, Any] = {**model.headers, **options.headers}
+        headers: dict[str, Any] = dict(merge_headers(model, options))
+        self.secrets += secret_headers(headers)
         if not key and "authorization" not in {name.lower() for name in headers}:
             headers["Authorization"] = anthropic.omit
         request: dict[str, Any] = {"headers": headers, "max_retries": options.max_retries}
@@ -139,5 +156,7 @@ def _sdk() -> Any:
     try:
         import anthropic
     except ModuleNotFoundError as error:
+        if error.name != "anthropic":
+            raise
         raise MissingDependencyError("anthropic", "anthropic") from error
     return anthropic

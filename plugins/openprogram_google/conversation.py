@@ -19,7 +19,7 @@ from openprogram_core.providers import (
     ToolResultMessage,
     UserContent,
 )
-from openprogram_core.providers.adapter import is_own, settle_tool_calls
+from openprogram_core.providers.adapter import is_from_same_model, settle_tool_calls, visible_content
 
 INVALID_ARGUMENTS = "invalid_arguments"
 """The argument that carries the text of arguments that were no JSON object."""
@@ -40,9 +40,9 @@ def is_before_gemini_3(model: Model) -> bool:
 def wire_contents(model: Model, context: Context) -> list[dict[str, Any]]:
     """Return the request's ``contents``.
 
-    What came from this service goes back as it came, part by part, each with its own signature. Of what came
-    from elsewhere, text, images, tool calls and results are kept; thinking, signatures and server-side
-    objects mean nothing here and are left out. So is empty text without a signature.
+    What came whole from this model goes back as it came, part by part, each with its own signature. Of what
+    came from elsewhere, or failed, text, images, tool calls and results are kept; thinking, signatures and
+    server-side objects are bound to their model and left out. So is empty text without a signature.
     """
     contents: list[dict[str, Any]] = []
     results: list[Part] | None = None
@@ -58,16 +58,14 @@ def wire_contents(model: Model, context: Context) -> list[dict[str, Any]]:
         if isinstance(message, AssistantMessage):
             parts, role = list(_said(message, model)), "model"
         else:
-            parts, role = user_parts(message.content), "user"
+            parts, role = user_parts(visible_content(message.content, model)), "user"
         if parts:
             contents.append({"role": role, "parts": parts})
     return contents
 
 
-def user_parts(content: str | Sequence[UserContent]) -> list[Part]:
+def user_parts(content: Sequence[UserContent]) -> list[Part]:
     """Return text and images as parts, empty text left out."""
-    if isinstance(content, str):
-        content = [TextContent(text=content)]
     parts: list[Part] = []
     for piece in content:
         if isinstance(piece, ImageContent):
@@ -82,8 +80,9 @@ def _inline(image: ImageContent) -> Part:
 
 
 def _function_response(message: ToolResultMessage, model: Model) -> list[Part]:
-    text = "\n".join(piece.text for piece in message.content if isinstance(piece, TextContent))
-    images = [_inline(piece) for piece in message.content if isinstance(piece, ImageContent)]
+    content = visible_content(message.content, model)
+    text = "\n".join(piece.text for piece in content if isinstance(piece, TextContent))
+    images = [_inline(piece) for piece in content if isinstance(piece, ImageContent)]
     response: dict[str, Any] = {
         "id": message.tool_call_id,
         "name": message.tool_name,
@@ -98,7 +97,7 @@ def _function_response(message: ToolResultMessage, model: Model) -> list[Part]:
 
 
 def _said(message: AssistantMessage, model: Model) -> Iterator[Part]:
-    own = is_own(message, model)
+    own = is_from_same_model(message, model)
     unsigned = None if own or is_before_gemini_3(model) else FOREIGN_CALL_SIGNATURE
     for block in message.content:
         match block:

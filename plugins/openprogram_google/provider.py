@@ -16,7 +16,15 @@ from openprogram_core.providers import (
     StreamAssembler,
     StreamOptions,
 )
-from openprogram_core.providers.adapter import LoopClients, WireCall, error_from_body, run_wire_call
+from openprogram_core.providers.adapter import (
+    LoopClients,
+    WireCall,
+    error_from_body,
+    merge_headers,
+    run_wire_call,
+    secret_headers,
+    with_credentials,
+)
 from openprogram_google.reader import StreamReader
 from openprogram_google.request import build_body
 from openprogram_google.sdk import GoogleClient, make_client, send
@@ -42,9 +50,17 @@ class GoogleGenerativeAiProvider(ApiProvider):
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """Return the events of one call; see `ApiProvider.stream`.
 
-        Raises `MissingDependencyError` from the first step when the SDK is not installed.
+        Also raises `MissingCredentialsError` and `MissingDependencyError`, from the first step.
         """
-        return run_wire_call(_GenerateCall(self._clients, model, context, options))
+        return self._stream(model, context, options or StreamOptions())
+
+    async def _stream(
+        self, model: Model, context: Context, options: StreamOptions
+    ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        call = _GenerateCall(self._clients, model, context, with_credentials(self, model, options))
+        async with contextlib.aclosing(run_wire_call(call)) as events:
+            async for event in events:
+                yield event
 
     def api_key_variables(self, model: Model) -> tuple[str, ...]:
         """Google's own variables for its own models; another provider's key has that provider's name."""
@@ -59,7 +75,7 @@ class _GenerateCall(WireCall):
         clients: LoopClients[GoogleClient],
         model: Model,
         context: Context,
-        options: StreamOptions | None,
+        options: StreamOptions,
     ) -> None:
         super().__init__(StreamAssembler(model, context=context), options)
         self._clients = clients
@@ -72,7 +88,9 @@ class _GenerateCall(WireCall):
         key, base_url = self.options.api_key, self._model.base_url
         body = build_body(self._model, self._context, self.options)
         client = await self._clients.get((key, base_url), lambda: make_client(key, base_url))
-        self._response = response = await send(client, self._model, body, self.options)
+        headers = merge_headers(self._model, self.options)
+        self.secrets += secret_headers(headers)
+        self._response = response = await send(client, self._model.id, body, headers, self.options)
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type != "text/event-stream":
             raise error_from_body(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from openprogram_core.providers import MissingDependencyError, Model, StreamOptions
+from openprogram_core.providers import MissingDependencyError, StreamOptions
 
 if TYPE_CHECKING:
     import httpx2
@@ -38,6 +38,9 @@ def make_client(api_key: str | None, base_url: str | None) -> GoogleClient:
     try:
         from google import genai
     except ImportError as error:
+        # The namespace "google" may be there, brought by another package.
+        if error.name not in ("google", "google.genai"):
+            raise
         raise MissingDependencyError("google-genai", "google") from error
     import httpx2
     from google.genai import types
@@ -56,7 +59,11 @@ def make_client(api_key: str | None, base_url: str | None) -> GoogleClient:
 
 
 async def send(
-    client: GoogleClient, model: Model, body: dict[str, Any], options: StreamOptions
+    client: GoogleClient,
+    model_id: str,
+    body: dict[str, Any],
+    headers: dict[str, str],
+    options: StreamOptions,
 ) -> httpx2.Response:
     """Send one request and return the open response of a good status; raises the SDK's errors.
 
@@ -67,8 +74,8 @@ async def send(
     from google.genai import types
 
     sdk = client.sdk._api_client
-    path = model.id if model.id.startswith(("models/", "tunedModels/")) else f"models/{model.id}"
-    http_options = types.HttpOptions(headers={**model.headers, **options.headers})
+    path = model_id if model_id.startswith(("models/", "tunedModels/")) else f"models/{model_id}"
+    http_options = types.HttpOptions(headers=headers)
     if options.max_retries:
         http_options.retry_options = types.HttpRetryOptions(attempts=options.max_retries + 1)
     path = f"{quote(path, safe='/')}:streamGenerateContent?alt=sse"
