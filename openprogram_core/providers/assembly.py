@@ -235,6 +235,11 @@ class StreamAssembler:
         if block is not None:
             block.citations.append(citation)
 
+    def is_cited(self, key: Hashable) -> bool:
+        """Whether an open text block has a citation."""
+        block = self._blocks.get(key)
+        return block is not None and bool(block.citations)
+
     def is_open(self, key: Hashable) -> bool:
         """Whether ``key`` names a block that has begun and not ended."""
         return key in self._blocks

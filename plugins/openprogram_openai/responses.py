@@ -1,0 +1,61 @@
+"""The wire API ``openai-responses``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
+from typing import Any
+
+from openprogram_core.providers import (
+    ApiProvider,
+    AssistantMessageEvent,
+    Context,
+    Model,
+    StreamAssembler,
+    StreamOptions,
+)
+from openprogram_core.providers.adapter import run_wire_call, with_credentials
+from openprogram_openai.responses_reader import ResponsesReader
+from openprogram_openai.responses_request import responses_body
+from openprogram_openai.sdk import OpenAICall
+
+
+class OpenAIResponsesProvider(ApiProvider):
+    """Responses, without the service's own memory: each request carries the whole conversation."""
+
+    def stream(
+        self, model: Model, context: Context, options: StreamOptions | None = None
+    ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        """Return the events of one call; see `openprogram_core.providers.ApiProvider.stream`.
+
+        Also raises `MissingCredentialsError` and `MissingDependencyError`, from the first step.
+        """
+        return _stream(self, model, context, options)
+
+
+async def _stream(
+    provider: ApiProvider, model: Model, context: Context, options: StreamOptions | None
+) -> AsyncGenerator[AssistantMessageEvent, None]:
+    call = _Call(model, context, with_credentials(provider, model, options or StreamOptions()))
+    async with aclosing(run_wire_call(call)) as events:
+        async for event in events:
+            yield event
+
+
+class _Call(OpenAICall):
+    path = "/responses"
+
+    def __init__(self, model: Model, context: Context, options: StreamOptions) -> None:
+        super().__init__(StreamAssembler(model, context=context), options, model=model)
+        self._context = context
+        self._reader = ResponsesReader(self.assembler, self.secrets)
+
+    def body(self) -> dict[str, Any]:
+        return responses_body(self.model, self._context, self.options)
+
+    def feed(self, payload: Any) -> Iterable[AssistantMessageEvent]:
+        return self._reader.feed(payload)
+
+    def finish(self) -> Iterable[AssistantMessageEvent]:
+        # Only a terminal event ends a response well, and that has been read by then.
+        return ()

@@ -1,0 +1,132 @@
+"""The ``openai`` SDK as both wire APIs use it: clients, the request, the payloads, the exceptions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from openprogram_core.providers import MissingDependencyError, Model, ProviderError, StreamOptions
+from openprogram_core.providers.adapter import (
+    LoopClients,
+    WireCall,
+    error_from_body,
+    error_from_exception,
+    provider_error,
+)
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+    from openprogram_openai.payloads import Payloads
+
+
+async def _close(client: AsyncOpenAI) -> None:
+    await client.close()
+
+
+# An entry is a base URL: keys, headers and limits come with each request.
+_CLIENTS: LoopClients[AsyncOpenAI] = LoopClients(_close)
+
+
+class OpenAICall(WireCall):
+    """A `WireCall` that posts a body through the SDK. Subclasses say where, what, and how to read it."""
+
+    path: str
+
+    def __init__(self, *arguments: Any, model: Model) -> None:
+        super().__init__(*arguments)
+        self.model = model
+        self._stream: Payloads | None = None
+
+    def body(self) -> dict[str, Any]:
+        """Return the request's JSON. Raises `ProviderError` for what this wire API cannot say."""
+        raise NotImplementedError
+
+    async def open(self) -> AsyncIterator[Any]:
+        """Send the request; the SDK raises for anything but 2xx."""
+        body = self.body()
+        headers = request_headers(self.model, self.options)
+        self.secrets += [value for name, value in headers.items() if name.lower() in _SECRET_HEADERS]
+        client = await _client(self.model.base_url)
+        from openai import omit
+
+        from openprogram_openai.payloads import Payloads
+
+        key = self.options.api_key
+        if not any(name.lower() == "authorization" for name in headers):
+            headers["Authorization"] = f"Bearer {key}" if key else omit
+        limits: Any = {"headers": headers, "max_retries": max(0, self.options.max_retries)}
+        if self.options.timeout_s is not None:
+            limits["timeout"] = self.options.timeout_s
+        self._stream = await client.post(
+            self.path,
+            cast_to=object,
+            body=body,
+            options=limits,
+            stream=True,
+            stream_cls=Payloads,
+        )
+        return self._stream.payloads()
+
+    def classify(self, error: Exception) -> ProviderError | None:
+        """Return what one of the SDK's exceptions means."""
+        return classify(error, self.secrets)
+
+    async def close(self) -> None:
+        """Close the response, and with it the connection unless it was read to its end."""
+        if self._stream is not None:
+            await self._stream.close()
+
+
+_SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "proxy-authorization", "cookie"})
+
+
+def request_headers(model: Model, options: StreamOptions) -> dict[str, Any]:
+    """Return the headers of a request beside the key; the call's win over the model's."""
+    headers: dict[str, Any] = {}
+    for name, value in (*model.headers.items(), *options.headers.items()):
+        for known in [known for known in headers if known.lower() == name.lower()]:
+            del headers[known]
+        headers[name] = value
+    return headers
+
+
+def classify(error: Exception, secrets: list[str]) -> ProviderError | None:
+    """Return the `ProviderError` for an exception of the SDK, None for one that is not the SDK's."""
+    sdk = sys.modules.get("openai")
+    if sdk is None or not isinstance(error, sdk.OpenAIError):
+        return None
+    if isinstance(error, sdk.APIStatusError):
+        headers: Mapping[str, str] = error.response.headers
+        return error_from_body(
+            error.body if isinstance(error.body, dict) else error.response.text,
+            status=error.status_code,
+            headers=headers,
+            secrets=secrets,
+        )
+    if isinstance(error, sdk.APIConnectionError):
+        return error_from_exception(error, secrets=secrets) or provider_error(
+            "timeout" if isinstance(error, sdk.APITimeoutError) else "network", str(error), secrets=secrets
+        )
+    if isinstance(error, sdk.APIResponseValidationError):
+        return provider_error("protocol", str(error), secrets=secrets)
+    if isinstance(error, sdk.APIError):
+        # An error object inside the stream. The service failed, whatever it says or does not say about it.
+        return error_from_body(
+            error.body, default="overloaded", fallback_message=error.message, secrets=secrets
+        )
+    return provider_error("invalid_request", str(error), secrets=secrets)
+
+
+async def _client(base_url: str | None) -> AsyncOpenAI:
+    try:
+        from openai import AsyncOpenAI
+    except ModuleNotFoundError as error:
+        if error.name != "openai":
+            raise
+        raise MissingDependencyError("openai", "openai") from error
+    address = base_url or os.environ.get("OPENAI_BASE_URL") or None
+    # The key here is never sent: each request brings its own, or none.
+    return await _CLIENTS.get(address, lambda: AsyncOpenAI(api_key="unused", base_url=address, max_retries=0))
