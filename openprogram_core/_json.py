@@ -58,24 +58,24 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decode = json.JSONDecoder(object_pairs_hook=_refuse_duplicates).decode
 
 
-def parse_json(data: bytes) -> Any:
+def parse_json(data: bytes, *, depth: int = MAX_DEPTH) -> Any:
     """Decode UTF-8 JSON. Raises `JsonFaultError` with the reason.
 
-    Refused are invalid UTF-8, what is no JSON, a key twice in one object, nesting deeper than `MAX_DEPTH`.
+    Refused are invalid UTF-8, what is no JSON, a key twice in one object, nesting deeper than ``depth``.
     """
     try:
         value = _decode(data.decode())
     except UnicodeDecodeError as error:
         raise JsonFaultError(f"invalid UTF-8 at byte {error.start + 1} of the line") from None
     except RecursionError:
-        raise JsonFaultError(f"nested deeper than {MAX_DEPTH} levels") from None
+        raise JsonFaultError(f"nested deeper than {depth} levels") from None
     except json.JSONDecodeError as error:
         raise JsonFaultError(f"no valid JSON: {error.msg} at character {error.pos + 1} of the line") from None
     except ValueError:
         # Python's own limit for turning digits into an int, which a hostile number would make slow.
         raise JsonFaultError("an integer with more than 4,300 digits") from None
-    if may_nest_deeper(data) and is_deeper(value):
-        raise JsonFaultError(f"nested deeper than {MAX_DEPTH} levels")
+    if may_nest_deeper(data, depth) and is_deeper(value, depth):
+        raise JsonFaultError(f"nested deeper than {depth} levels")
     return value
 
 

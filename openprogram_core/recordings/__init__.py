@@ -10,36 +10,76 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from openprogram_core.errors import RecordingFileError, RecordingStoreError, RecordingWriteError
+    from openprogram_core.recordings.encoding import check_request, encode_event
     from openprogram_core.recordings.lanes import call_lane, current_lane
+    from openprogram_core.recordings.locks import WriterLocks, is_being_written
+    from openprogram_core.recordings.parsing import HeaderRow, RowFaultError, parse_row
     from openprogram_core.recordings.reader import RecordedCall, Recording, read_recording_file
-    from openprogram_core.recordings.rows import MAX_ROW_BYTES, RECORDING_FORMAT_VERSION, Outcome
+    from openprogram_core.recordings.rows import (
+        MAX_ROW_BYTES,
+        RECORDING_FORMAT_VERSION,
+        Outcome,
+        call_end_row,
+        event_row_head,
+        header_row,
+        request_row,
+    )
+    from openprogram_core.recordings.tail import Tail, count_open_events, read_tail
 
 _HOMES = {
     "RecordingFileError": "openprogram_core.errors",
     "RecordingStoreError": "openprogram_core.errors",
     "RecordingWriteError": "openprogram_core.errors",
+    "check_request": "openprogram_core.recordings.encoding",
+    "encode_event": "openprogram_core.recordings.encoding",
     "call_lane": "openprogram_core.recordings.lanes",
     "current_lane": "openprogram_core.recordings.lanes",
+    "WriterLocks": "openprogram_core.recordings.locks",
+    "is_being_written": "openprogram_core.recordings.locks",
+    "HeaderRow": "openprogram_core.recordings.parsing",
+    "RowFaultError": "openprogram_core.recordings.parsing",
+    "parse_row": "openprogram_core.recordings.parsing",
     "RecordedCall": "openprogram_core.recordings.reader",
     "Recording": "openprogram_core.recordings.reader",
     "read_recording_file": "openprogram_core.recordings.reader",
     "MAX_ROW_BYTES": "openprogram_core.recordings.rows",
-    "RECORDING_FORMAT_VERSION": "openprogram_core.recordings.rows",
     "Outcome": "openprogram_core.recordings.rows",
+    "RECORDING_FORMAT_VERSION": "openprogram_core.recordings.rows",
+    "call_end_row": "openprogram_core.recordings.rows",
+    "event_row_head": "openprogram_core.recordings.rows",
+    "header_row": "openprogram_core.recordings.rows",
+    "request_row": "openprogram_core.recordings.rows",
+    "Tail": "openprogram_core.recordings.tail",
+    "count_open_events": "openprogram_core.recordings.tail",
+    "read_tail": "openprogram_core.recordings.tail",
 }
 
 __all__ = [
     "MAX_ROW_BYTES",
     "RECORDING_FORMAT_VERSION",
+    "HeaderRow",
     "Outcome",
     "RecordedCall",
     "Recording",
     "RecordingFileError",
     "RecordingStoreError",
     "RecordingWriteError",
+    "RowFaultError",
+    "Tail",
+    "WriterLocks",
+    "call_end_row",
     "call_lane",
+    "check_request",
+    "count_open_events",
     "current_lane",
+    "encode_event",
+    "event_row_head",
+    "header_row",
+    "is_being_written",
+    "parse_row",
     "read_recording_file",
+    "read_tail",
+    "request_row",
 ]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from openprogram_core._json import JsonFaultError, dump_json, may_nest_deeper, parse_json
+from openprogram_core._json import MAX_DEPTH, JsonFaultError, dump_json, may_nest_deeper, parse_json
 from openprogram_core.errors import OpenProgramError
 from openprogram_core.providers.events import EVENT_ADAPTER, AssistantMessageEvent
 from openprogram_core.recordings.rows import OUTCOMES, RECORDING_FORMAT_VERSION, Outcome
@@ -78,7 +78,7 @@ Row: TypeAlias = HeaderRow | RequestRow | EventRow | EndRow
 
 def is_plain_event(body: bytes) -> bool:
     """Whether ``body`` is an event that is read without loss and written again to the very same bytes."""
-    if may_nest_deeper(body):
+    if may_nest_deeper(body, MAX_DEPTH - 1):
         return False
     try:
         event = _validate_json(body, strict=True)

@@ -1,0 +1,158 @@
+"""The place recorded calls go to: one file, shared by everybody in the process who records to it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+import weakref
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import openprogram_core
+from openprogram_core.recordings import (
+    MAX_ROW_BYTES,
+    RecordingWriteError,
+    RowFaultError,
+    check_request,
+    current_lane,
+    header_row,
+    request_row,
+)
+from openprogram_record._calls import CallRecorder
+from openprogram_record._journal import Journal
+
+if TYPE_CHECKING:
+    from openprogram_core import PluginSet
+    from openprogram_core.providers import Context, Model, StreamOptions
+    from openprogram_core.redaction import Redactor
+
+_lock = threading.RLock()
+_shared: dict[Path, tuple[Journal, int]] = {}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _acquire(path: Path, redactor: Redactor, append: bool, max_row_bytes: int) -> Journal:
+    with _lock:
+        journal, users = _shared.get(path, (None, 0))
+        if journal is None or not journal.in_place:
+            header = header_row(
+                recording_id=uuid.uuid4().hex,
+                created_at=_now(),
+                generator=f"openprogram-core {openprogram_core.__version__}",
+                redaction=redactor.header(),
+            )
+            journal, users = Journal(path, header, append=append, max_row_bytes=max_row_bytes), 0
+        _shared[path] = (journal, users + 1)
+        return journal
+
+
+def _release(path: Path, journal: Journal) -> None:
+    with _lock:
+        shared, users = _shared.get(path, (None, 0))
+        if shared is journal and users > 1:
+            _shared[path] = (journal, users - 1)
+            return
+        if shared is journal:
+            del _shared[path]
+    journal.close()
+
+
+class RecordingSink:
+    """Records calls into one file. Thread-safe; close it, or use it as a context manager.
+
+    Sinks on one real path share the open file. ``plugins`` are loaded beside the installed ones, for their
+    secret rules; a `PluginSet` replaces those. A file that holds calls already is an error unless ``append``
+    is true. Rows longer than ``max_row_bytes`` fail their call.
+
+    Raises `RecordingWriteError` when the file cannot be written, `RecordingFileError` when it is no
+    recording, `PluginError` and `RedactionError` when redaction could not be set up.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        plugins: PluginSet | Sequence[object] = (),
+        append: bool = False,
+        max_row_bytes: int = MAX_ROW_BYTES,
+    ) -> None:
+        from openprogram_core import PluginSet, default_plugin_set
+        from openprogram_core.redaction import Redactor
+
+        if not isinstance(plugins, PluginSet):
+            plugins = default_plugin_set().with_plugins(plugins)
+        self.path = Path(os.path.realpath(path))
+        self._redactor = Redactor.from_plugins(plugins)
+        self._journal = _acquire(self.path, self._redactor, append, max_row_bytes)
+        self._open: dict[int, CallRecorder] = {}
+        # Also runs when the sink was forgotten, and at the interpreter's exit.
+        self._finalizer = weakref.finalize(self, _close, self.path, self._journal, self._open)
+
+    def __repr__(self) -> str:
+        return f"<RecordingSink {self.path}>"
+
+    def __enter__(self) -> RecordingSink:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.close()
+        except RecordingWriteError:
+            # What the block raised is what happened first.
+            if error is None:
+                raise
+
+    def begin_call(
+        self, model: Model, context: Context, options: StreamOptions | None, known_values: Iterable[str] = ()
+    ) -> CallRecorder:
+        """Write the request of a call, which gives it its index, and return what records the rest.
+
+        ``known_values`` are secrets to remove wherever they turn up in the call. Raises
+        `RecordingWriteError` or `RedactionError`; then nothing of the call is on file.
+        """
+        redactor = self._redactor.open_call(known_values)
+        payload = redactor.request(model, context, options).dump()
+        at, lane = _now(), current_lane()
+        try:
+            check_request(payload)
+        except RowFaultError as fault:
+            raise RecordingWriteError(self.path, fault.reason) from None
+        started = self._journal.begin(lambda call_index: request_row(call_index, payload, at=at, lane=lane))
+        return CallRecorder(self._journal, redactor, started, self._open)
+
+    def close(self) -> None:
+        """End the calls still open, bring everything to the disk, and let go of the file.
+
+        Closing again does nothing. Raises `RecordingWriteError` when something could not be written.
+        """
+        self._finalizer()
+
+
+def _close(path: Path, journal: Journal, open_calls: dict[int, CallRecorder]) -> None:
+    failure: RecordingWriteError | None = None
+    for call in list(open_calls.values()):
+        try:
+            call.end("abandoned")
+        except RecordingWriteError as error:
+            failure = failure or error
+    _release(path, journal)
+    if failure is not None:
+        raise failure
+
+
+def _forget_calls() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_calls)
