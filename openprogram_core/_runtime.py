@@ -166,7 +166,7 @@ def _safe(text: str) -> str:
 def _log_problem(event: str, error: BaseException) -> None:
     from openprogram_core._logging import get_logger
 
-    get_logger().warning(event, error_type=type(error).__name__, error=_safe(str(error)))
+    get_logger(__name__).warning(event, error_type=type(error).__name__, error=_safe(str(error)))
 
 
 def _activate() -> ProviderRuntimeSnapshot:
