@@ -6,6 +6,7 @@ functions here give whole lines.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from openprogram_core._json import dump_json
@@ -26,8 +27,18 @@ Outcome: TypeAlias = Literal["complete", "error", "cancelled", "abandoned"]
 OUTCOMES: tuple[Outcome, ...] = ("complete", "error", "cancelled", "abandoned")
 
 
-def header_row(*, recording_id: str, created_at: str, generator: str, redaction: dict[str, Any]) -> bytes:
-    """Return the first line: what wrote the file, when (ISO 8601, UTC), and which rules removed secrets."""
+def header_row(
+    *,
+    recording_id: str,
+    created_at: str,
+    generator: str,
+    redaction: dict[str, Any],
+    facts: Mapping[str, Any] | None = None,
+) -> bytes:
+    """Return the first line: what wrote the file, when (ISO 8601, UTC), and which rules removed secrets.
+
+    ``facts`` are more of it, which no reader needs to know.
+    """
     return (
         dump_json(
             {
@@ -37,6 +48,7 @@ def header_row(*, recording_id: str, created_at: str, generator: str, redaction:
                 "created_at": created_at,
                 "generator": generator,
                 "redaction": redaction,
+                **(facts or {}),
             }
         )
         + b"\n"

@@ -6,11 +6,11 @@ import os
 import threading
 import uuid
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import openprogram_core
 from openprogram_core.recordings import (
@@ -38,7 +38,9 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _acquire(path: Path, redactor: Redactor, append: bool, max_row_bytes: int) -> Journal:
+def _acquire(
+    path: Path, redactor: Redactor, append: bool, max_row_bytes: int, facts: Mapping[str, Any]
+) -> Journal:
     with _lock:
         journal, users = _shared.get(path, (None, 0))
         if journal is None or not journal.in_place:
@@ -47,6 +49,7 @@ def _acquire(path: Path, redactor: Redactor, append: bool, max_row_bytes: int) -
                 created_at=_now(),
                 generator=f"openprogram-core {openprogram_core.__version__}",
                 redaction=redactor.header(),
+                facts=redactor.remove_secret_values(dict(facts)),
             )
             journal, users = Journal(path, header, append=append, max_row_bytes=max_row_bytes), 0
         _shared[path] = (journal, users + 1)
@@ -69,7 +72,8 @@ class RecordingSink:
 
     Sinks on one real path share the open file. ``plugins`` are loaded beside the installed ones, for their
     secret rules; a `PluginSet` replaces those. A file that holds calls already is an error unless ``append``
-    is true. Rows longer than ``max_row_bytes`` fail their call.
+    is true. Rows longer than ``max_row_bytes`` fail their call. ``facts`` are JSON values for the header of a
+    new file, beside its own; readers ignore them.
 
     Raises `RecordingWriteError` when the file cannot be written, `RecordingFileError` when it is no
     recording, `PluginError` and `RedactionError` when redaction could not be set up.
@@ -82,6 +86,7 @@ class RecordingSink:
         plugins: PluginSet | Sequence[object] = (),
         append: bool = False,
         max_row_bytes: int = MAX_ROW_BYTES,
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
         from openprogram_core import PluginSet, default_plugin_set
         from openprogram_core.redaction import Redactor
@@ -90,7 +95,7 @@ class RecordingSink:
             plugins = default_plugin_set().with_plugins(plugins)
         self.path = Path(os.path.realpath(path))
         self._redactor = Redactor.from_plugins(plugins)
-        self._journal = _acquire(self.path, self._redactor, append, max_row_bytes)
+        self._journal = _acquire(self.path, self._redactor, append, max_row_bytes, facts or {})
         self._open: dict[int, CallRecorder] = {}
         # Also runs when the sink was forgotten, and at the interpreter's exit.
         self._finalizer = weakref.finalize(self, _close, self.path, self._journal, self._open)
