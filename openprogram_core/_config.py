@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_core._paths import config_path
 from openprogram_core.errors import ConfigurationError
@@ -28,8 +27,7 @@ RESTORE = (
 )
 
 
-@dataclass(frozen=True)
-class Configuration:
+class Configuration(NamedTuple):
     """What ``config.toml`` says; without the file, the defaults.
 
     ``file`` is the recording of mode ``record`` or ``replay``, absolute, and None in mode ``off``. ``path``
@@ -88,7 +86,7 @@ def read_configuration_text(path: Path) -> str | None:
     if len(data) > MAX_BYTES:
         raise ConfigurationError(path, f"it is larger than {MAX_BYTES} bytes. {RESTORE}")
     try:
-        return data.decode("utf-8-sig")
+        return data.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")

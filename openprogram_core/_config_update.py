@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_core._config import (
     RESTORE,
@@ -33,8 +31,7 @@ LOCK_TIMEOUT_S = 10.0
 """How long a change waits for another process's."""
 
 
-@dataclass(frozen=True)
-class SwitchedOff:
+class SwitchedOff(NamedTuple):
     """What `switch_off` found and did.
 
     ``before`` is what was configured, None when the file could not be used; then ``broken`` says what was
@@ -192,7 +189,7 @@ def _replace(path: Path, text: str) -> None:
     for stale in path.parent.glob(path.name + ".*.new"):
         with contextlib.suppress(OSError):
             stale.unlink()
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
+    fresh = path.with_name(f"{path.name}.{os.urandom(8).hex()}.new")
     try:
         descriptor = os.open(
             fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600

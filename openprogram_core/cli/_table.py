@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import unicodedata
 from collections.abc import Sequence
 
 from openprogram_core.cli._output import data, is_terminal, printable, styled
@@ -21,7 +19,7 @@ def write_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right
     cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(_width(row[column]) for row in ([*headings], *cells)) for column in range(len(headings))]
     total = sum(widths) + len(GAP) * (len(widths) - 1)
-    if is_terminal(sys.stdout) and total > shutil.get_terminal_size().columns:
+    if is_terminal(sys.stdout) and total > _columns():
         _write_blocks(headings, cells)
         return
     data(styled(_line(headings, widths, right), "bold"))
@@ -53,13 +51,15 @@ def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> st
     return GAP.join(cells).rstrip()
 
 
+def _columns() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
 def _width(text: str) -> int:
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(character) else 2 if _is_wide(character) else 1 for character in text
-    )
+    from unicodedata import combining, east_asian_width
 
-
-def _is_wide(character: str) -> bool:
-    return unicodedata.east_asian_width(character) in "WF"
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)

@@ -1,4 +1,4 @@
-"""The managed recordings: making, finding, listing and deleting them.
+"""The managed recordings: making, finding and deleting them.
 
 Each is ``<id>.jsonl`` in the recordings folder. Nothing is overwritten, no link followed, no name leads out
 of the folder, and modes that are too wide are narrowed when they are met.
@@ -7,48 +7,21 @@ of the folder, and modes that are too wide are narrowed when they are met.
 from __future__ import annotations
 
 import os
-import secrets
-import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from openprogram_core._paths import recordings_dir
 from openprogram_core.errors import OpenProgramError, RecordingStoreError
-from openprogram_core.recordings.store_folder import RecordingsFolder, open_folder
+from openprogram_core.recordings.store_folder import RecordingsFolder, kind_problem, open_store
 from openprogram_core.recordings.store_names import (
-    SUFFIX,
     check_recording_id,
     file_name,
     recording_id_of,
 )
-from openprogram_core.recordings.store_scan import QuickLook, quick_look
 from openprogram_core.recordings.store_writers import is_being_written
 
 
-@dataclass(frozen=True)
-class StoredRecording:
-    """One file of the store.
-
-    ``recording_id`` is None when the file's name is none a recording may have. ``size`` is in bytes,
-    ``modified`` in seconds since 1970. ``problem`` says what is wrong, None when a quick look finds nothing;
-    ``look`` is that look, None when the file could not be opened. ``writing``: a process writes it now.
-    """
-
-    name: str
-    recording_id: str | None
-    path: Path
-    size: int
-    modified: float
-    look: QuickLook | None
-    problem: str | None
-    writing: bool
-
-
-@dataclass(frozen=True)
-class Removable:
+class Removable(NamedTuple):
     """A managed recording, its size in bytes, and ``reason``: why it stays, None when it may go."""
 
     recording_id: str
@@ -59,7 +32,7 @@ class Removable:
 def managed_ids() -> list[str]:
     """Return the ids of the managed recordings, sorted; none when the store cannot be read."""
     try:
-        with _store() as folder:
+        with open_store() as folder:
             names = folder.names() if folder is not None else []
     except (OpenProgramError, OSError):
         return []
@@ -76,7 +49,7 @@ def create_recording(recording_id: str | None = None) -> Path:
     reason = check_recording_id(chosen)
     if reason is not None:
         raise RecordingStoreError(chosen, reason)
-    with _store(create=True) as folder:
+    with open_store(create=True) as folder:
         assert folder is not None
         try:
             taken = {name.lower(): name for name in folder.names()}
@@ -95,7 +68,7 @@ def create_recording(recording_id: str | None = None) -> Path:
 
 
 def _new_id() -> str:
-    return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}"
+    return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(3).hex()}"
 
 
 def _header(recording_id: str) -> bytes:
@@ -110,78 +83,6 @@ def _header(recording_id: str) -> bytes:
     )
 
 
-def list_recordings(
-    progress: Callable[[int], None] = lambda done: None,
-) -> tuple[list[StoredRecording], list[str]]:
-    """Look quickly at every managed recording; returns them by name, and in words which modes were narrowed.
-
-    A file that is broken is in the list with its problem. ``progress`` is told how many bytes were read.
-    Raises `RecordingsFolderError`.
-    """
-    found: list[StoredRecording] = []
-    with _store() as folder:
-        if folder is None:
-            return [], []
-        done = 0
-        for name in folder.names():
-            if not name.endswith(SUFFIX):
-                continue
-            recording = _examine(folder, name, _further(progress, done))
-            if recording is not None:
-                done += recording.size
-                found.append(recording)
-        return found, folder.repairs
-
-
-def _further(progress: Callable[[int], None], base: int) -> Callable[[int], None]:
-    return lambda done: progress(base + done)
-
-
-def stored_bytes() -> int:
-    """Return the size of all managed recordings together, 0 when that cannot be known."""
-    try:
-        with _store() as folder:
-            if folder is None:
-                return 0
-            return sum(folder.stat(name).st_size for name in folder.names() if name.endswith(SUFFIX))
-    except (OpenProgramError, OSError):
-        return 0
-
-
-def _examine(folder: RecordingsFolder, name: str, progress: Callable[[int], None]) -> StoredRecording | None:
-    recording_id = recording_id_of(name)
-    try:
-        known = folder.stat(name)
-    except FileNotFoundError:
-        return None
-    look: QuickLook | None = None
-    problem = _kind_problem(known)
-    if problem is None:
-        try:
-            descriptor = folder.open(name)
-            try:
-                look = quick_look(descriptor, progress)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            problem = f"it cannot be read: {error.strerror}"
-    if problem is None and recording_id is None:
-        problem = f"its name is none of a recording: {check_recording_id(name.removesuffix(SUFFIX))}"
-    if problem is None and look is not None:
-        problem = look.problem
-    writing = recording_id is not None and is_being_written(folder, recording_id)
-    size = look.size if look is not None else known.st_size
-    return StoredRecording(
-        name, recording_id, folder.path / name, size, known.st_mtime, look, problem, writing
-    )
-
-
-def _kind_problem(known: os.stat_result) -> str | None:
-    if stat.S_ISLNK(known.st_mode):
-        return "it is a symbolic link, and links are not followed"
-    return None if stat.S_ISREG(known.st_mode) else "it is not a regular file"
-
-
 def delete_recording(recording_id: str, active: Path | None) -> None:
     """Delete a managed recording. ``active`` is the file the configuration names, which is never deleted.
 
@@ -192,7 +93,7 @@ def delete_recording(recording_id: str, active: Path | None) -> None:
     reason = check_recording_id(recording_id)
     if reason is not None:
         raise RecordingStoreError(recording_id, reason)
-    with _store() as folder:
+    with open_store() as folder:
         known = None if folder is None else _stat_or_none(folder, file_name(recording_id))
         if folder is None or known is None:
             raise RecordingStoreError(
@@ -215,7 +116,7 @@ def removable_recordings(older_than_s: float, active: Path | None) -> list[Remov
     """
     latest = time.time() - older_than_s
     found: list[Removable] = []
-    with _store() as folder:
+    with open_store() as folder:
         if folder is None:
             return []
         for name in folder.names():
@@ -238,7 +139,7 @@ def _stat_or_none(folder: RecordingsFolder, name: str) -> os.stat_result | None:
 def _why_it_stays(
     folder: RecordingsFolder, recording_id: str, known: os.stat_result, active: Path | None
 ) -> str | None:
-    problem = _kind_problem(known)
+    problem = kind_problem(known)
     if problem is not None:
         return f"{problem}. Remove it yourself: {folder.path / file_name(recording_id)}"
     if active is not None and _is_same(known, active):
@@ -255,13 +156,3 @@ def _is_same(known: os.stat_result, path: Path) -> bool:
     except OSError:
         return False
     return (known.st_dev, known.st_ino) == (other.st_dev, other.st_ino)
-
-
-@contextmanager
-def _store(*, create: bool = False) -> Iterator[RecordingsFolder | None]:
-    folder = open_folder(recordings_dir(), create=create)
-    if folder is None:
-        yield None
-        return
-    with folder:
-        yield folder

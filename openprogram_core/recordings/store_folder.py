@@ -9,10 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from openprogram_core._paths import recordings_dir
 from openprogram_core.errors import RecordingsFolderError
 
 POSIX = os.name == "posix"
@@ -185,3 +188,21 @@ def make_private_folders(path: Path) -> None:
 
 def _reason(error: OSError) -> str:
     return f"the folder cannot be used: {error.strerror or type(error).__name__}. Check its owner and mode"
+
+
+def kind_problem(known: os.stat_result) -> str | None:
+    """Return why what ``os.stat`` says of a file is none of a recording, or None."""
+    if stat.S_ISLNK(known.st_mode):
+        return "it is a symbolic link, and links are not followed"
+    return None if stat.S_ISREG(known.st_mode) else "it is not a regular file"
+
+
+@contextmanager
+def open_store(*, create: bool = False) -> Iterator[RecordingsFolder | None]:
+    """Open the store's own folder for a block; None and errors as with `open_folder`."""
+    folder = open_folder(recordings_dir(), create=create)
+    if folder is None:
+        yield None
+        return
+    with folder:
+        yield folder

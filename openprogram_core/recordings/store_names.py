@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 SUFFIX = ".jsonl"
 ID_RULE = "a letter or digit, then up to 63 letters, digits, '.', '_' or '-'"
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_WINDOWS_DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\..*)?", re.IGNORECASE)
+LONGEST_ID = 64
+_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_CHARACTERS = _LETTERS | frozenset("._-")
+_WINDOWS_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))]
+)
 
 
 def check_recording_id(recording_id: str) -> str | None:
     """Return why ``recording_id`` may not name a managed recording, or None when it may."""
-    if not _ID.fullmatch(recording_id):
+    if (
+        recording_id[:1] not in _LETTERS
+        or len(recording_id) > LONGEST_ID
+        or not _CHARACTERS.issuperset(recording_id)
+    ):
         return f"an id is {ID_RULE}"
     if recording_id.lower().endswith(SUFFIX):
         return f"an id is given without {SUFFIX}"
-    if _WINDOWS_DEVICES.fullmatch(recording_id):
+    # With any extension too: con.1.jsonl is the console.
+    if recording_id.lower().split(".")[0] in _WINDOWS_DEVICES:
         return "Windows reserves this name for a device"
     return None
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from openprogram_core.recordings.limits import MAX_ROW_BYTES, RECORDING_FORMAT_VERSION
@@ -26,8 +25,7 @@ _END = b'\n{"type":"call_end",'
 _PATTERNS = (_NEWLINE, _REQUEST, _EVENT, _END)
 
 
-@dataclass(frozen=True)
-class QuickLook:
+class QuickLook(NamedTuple):
     """What a quick look found.
 
     ``calls`` counts the calls begun, ``ended`` those with an end, ``events`` the event rows. ``header`` is
