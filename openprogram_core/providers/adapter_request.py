@@ -70,8 +70,9 @@ def merge_headers(model: Model, options: StreamOptions) -> dict[str, str]:
 
 
 def secret_headers(headers: Mapping[str, str]) -> list[str]:
-    """Return the values of the headers that carry credentials; no error message may repeat them."""
-    return [value for name, value in headers.items() if name.lower() in _SECRET_HEADERS]
+    """Return the credentials in headers, without their scheme; no error message may repeat them."""
+    found = [value.split() for name, value in headers.items() if name.lower() in _SECRET_HEADERS]
+    return [words[-1] for words in found if words]
 
 
 def merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,16 +105,18 @@ async def _events(
     assembler = call.assembler
     ended = False
     while not assembler.finished and not ended:
-        events: Iterable[AssistantMessageEvent]
+        # What a reader made before it failed has happened to the assembler, so it is handed on.
+        events: list[AssistantMessageEvent] = []
         try:
             payload = await interrupt.wait_for(anext(payloads, _END))
             ended = payload is _END
-            events = call.finish() if ended else call.feed(payload)
+            for event in call.finish() if ended else call.feed(payload):
+                events.append(event)
         except _Aborted:
-            events = assembler.fail(_ABORTED, aborted=True)
-        # Whatever it is, the stream has begun, so it must end with an event.
+            events += assembler.fail(_ABORTED, aborted=True)
         except Exception as error:
-            events = assembler.fail(_classify(call, error) or _unexpected(call, error))
+            # Whatever it is, the stream has begun, so it must end with an event.
+            events += assembler.fail(_classify(call, error) or _unexpected(call, error))
         for event in events:
             yield event
     if not assembler.finished:

@@ -20,11 +20,10 @@ from openprogram_core.providers import (
     ToolResultMessage,
     UserContent,
 )
-from openprogram_core.providers.adapter import merge_body
+from openprogram_core.providers.adapter import is_from_same_model, merge_body, visible_content
 from openprogram_openai.compat import CompletionsCompat, is_openai, read_compat, system_role
 from openprogram_openai.request import (
     arguments_text,
-    came_from_here,
     conversation,
     data_url,
     effort_word,
@@ -32,7 +31,6 @@ from openprogram_openai.request import (
     json_format,
     read_signature,
     shared_fields,
-    visible,
 )
 
 Json = dict[str, Any]
@@ -115,7 +113,7 @@ def _messages(model: Model, context: Context, compat: CompletionsCompat) -> list
 def _user(content: str | Sequence[UserContent], model: Model) -> str | list[Json]:
     if isinstance(content, str):
         return content
-    parts = visible(content, model)
+    parts = visible_content(content, model)
     if len(parts) == 1 and isinstance(parts[0], TextContent):
         return parts[0].text
     return [_part(part) for part in parts]
@@ -130,7 +128,7 @@ def _part(part: UserContent) -> Json:
 def _tool_result(
     message: ToolResultMessage, model: Model, compat: CompletionsCompat, images: list[Json]
 ) -> Json:
-    parts = visible(message.content, model)
+    parts = visible_content(message.content, model)
     pictures = [part for part in parts if isinstance(part, ImageContent)]
     content: str | list[Json]
     if pictures and compat.tool_images == "tool":
@@ -149,7 +147,7 @@ def _tool_result(
 
 def _assistant(message: AssistantMessage, model: Model, compat: CompletionsCompat) -> Json | None:
     """An assistant message in the wire's words, None when nothing of it can be sent."""
-    own = came_from_here(message, model)
+    own = is_from_same_model(message, model)
     said: Json = {"role": "assistant"}
     texts = [block for block in message.content if isinstance(block, TextContent)]
     refused = own and any(_is_refusal(block) for block in texts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from openprogram_core.providers import (
@@ -17,31 +16,17 @@ from openprogram_core.providers import (
     Model,
     SimpleStreamOptions,
     StreamOptions,
-    TextContent,
     ToolCall,
     ToolResultMessage,
-    UserContent,
     parse_arguments,
 )
-from openprogram_core.providers.adapter import is_own, settle_tool_calls
+from openprogram_core.providers.adapter import settle_tool_calls
 from openprogram_openai.compat import CompletionsCompat, ResponsesCompat, is_openai
 
 INVALID_JSON = "INVALID_JSON"
 """The key under which arguments go back that were no JSON: servers parse them before the model sees them."""
 
 _IDS = re.compile(r"[A-Za-z0-9_-]{1,40}")
-
-
-def came_from_here(message: AssistantMessage, model: Model) -> bool:
-    """Whether ``message`` is whole and from this very model, so that its signatures and item ids count.
-
-    What a failed message holds beside text and calls is not known to be complete.
-    """
-    return (
-        is_own(message, model)
-        and message.model == model.id
-        and message.stop_reason not in ("error", "aborted")
-    )
 
 
 def conversation(
@@ -101,18 +86,6 @@ def read_signature(signature: str | None) -> dict[str, Any]:
 def data_url(image: ImageContent) -> str:
     """Return an image as a data URL."""
     return f"data:{image.mime_type};base64,{image.data}"
-
-
-def visible(content: Sequence[UserContent], model: Model) -> list[UserContent]:
-    """Return content the model can see: an image it cannot becomes a text that says so."""
-    if "image" in model.input:
-        return list(content)
-    return [
-        TextContent(text=f"[{part.mime_type} left out: this model takes text only]")
-        if isinstance(part, ImageContent)
-        else part
-        for part in content
-    ]
 
 
 def function_choice(choice: str | dict[str, Any], *, nested: bool) -> str | dict[str, Any]:

@@ -21,11 +21,10 @@ from openprogram_core.providers import (
     ToolResultMessage,
     UserContent,
 )
-from openprogram_core.providers.adapter import merge_body
+from openprogram_core.providers.adapter import is_from_same_model, merge_body, visible_content
 from openprogram_openai.compat import ResponsesCompat, read_compat, system_role
 from openprogram_openai.request import (
     arguments_text,
-    came_from_here,
     conversation,
     data_url,
     effort_word,
@@ -33,7 +32,6 @@ from openprogram_openai.request import (
     json_format,
     read_signature,
     shared_fields,
-    visible,
 )
 
 Json = dict[str, Any]
@@ -101,7 +99,7 @@ def _input(model: Model, context: Context, compat: ResponsesCompat) -> list[Json
             output = _content(message.content, model)
             items.append({"type": "function_call_output", "call_id": message.tool_call_id, "output": output})
         elif isinstance(message, AssistantMessage):
-            said = _own_items(message) if came_from_here(message, model) else _foreign_items(message)
+            said = _own_items(message) if is_from_same_model(message, model) else _foreign_items(message)
             items += [item for item in said if _can_be_sent(item, compat)]
         else:
             items.append({"role": "user", "content": _content(message.content, model)})
@@ -111,7 +109,7 @@ def _input(model: Model, context: Context, compat: ResponsesCompat) -> list[Json
 def _content(content: str | Sequence[UserContent], model: Model) -> str | list[Json]:
     if isinstance(content, str):
         return content
-    parts = visible(content, model)
+    parts = visible_content(content, model)
     if len(parts) < 2 and not any(isinstance(part, ImageContent) for part in parts):
         return "".join(part.text for part in parts if isinstance(part, TextContent))
     return [_part(part) for part in parts]

@@ -7,13 +7,16 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from openprogram_core.providers import MissingDependencyError, Model, ProviderError, StreamOptions
+from openprogram_core.providers import MissingDependencyError, Model, ProviderError
 from openprogram_core.providers.adapter import (
     LoopClients,
     WireCall,
     error_from_body,
     error_from_exception,
+    merge_headers,
     provider_error,
+    secret_headers,
+    sendable,
 )
 
 if TYPE_CHECKING:
@@ -46,27 +49,22 @@ class OpenAICall(WireCall):
 
     async def open(self) -> AsyncIterator[Any]:
         """Send the request; the SDK raises for anything but 2xx."""
-        body = self.body()
-        headers = request_headers(self.model, self.options)
-        self.secrets += [value for name, value in headers.items() if name.lower() in _SECRET_HEADERS]
+        body = sendable(self.body())
+        headers: dict[str, Any] = dict(merge_headers(self.model, self.options))
+        self.secrets += secret_headers(headers)
         client = await _client(self.model.base_url)
         from openai import omit
 
         from openprogram_openai.payloads import Payloads
 
-        key = self.options.api_key
         if not any(name.lower() == "authorization" for name in headers):
+            key = self.options.api_key
             headers["Authorization"] = f"Bearer {key}" if key else omit
-        limits: Any = {"headers": headers, "max_retries": max(0, self.options.max_retries)}
+        options: Any = {"headers": headers, "max_retries": max(0, self.options.max_retries)}
         if self.options.timeout_s is not None:
-            limits["timeout"] = self.options.timeout_s
+            options["timeout"] = self.options.timeout_s
         self._stream = await client.post(
-            self.path,
-            cast_to=object,
-            body=body,
-            options=limits,
-            stream=True,
-            stream_cls=Payloads,
+            self.path, cast_to=object, body=body, options=options, stream=True, stream_cls=Payloads
         )
         return self._stream.payloads()
 
@@ -78,19 +76,6 @@ class OpenAICall(WireCall):
         """Close the response, and with it the connection unless it was read to its end."""
         if self._stream is not None:
             await self._stream.close()
-
-
-_SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "proxy-authorization", "cookie"})
-
-
-def request_headers(model: Model, options: StreamOptions) -> dict[str, Any]:
-    """Return the headers of a request beside the key; the call's win over the model's."""
-    headers: dict[str, Any] = {}
-    for name, value in (*model.headers.items(), *options.headers.items()):
-        for known in [known for known in headers if known.lower() == name.lower()]:
-            del headers[known]
-        headers[name] = value
-    return headers
 
 
 def classify(error: Exception, secrets: list[str]) -> ProviderError | None:

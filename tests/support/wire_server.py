@@ -81,7 +81,8 @@ class WireServer:
     """Serves ``replies`` in the order of the requests, or whatever ``script`` answers to each.
 
     ``requests`` grows as requests come in. A request beyond the script gets status 599, which no client takes
-    for an answer. ``connections`` counts the TCP connections there were.
+    for an answer. ``connections`` counts the TCP connections there were; ``asked`` is set
+    by the first request.
     """
 
     def __init__(self, *replies: Reply, script: Script | None = None) -> None:
@@ -89,6 +90,7 @@ class WireServer:
         self._script = script
         self.requests: list[ReceivedRequest] = []
         self.connections = 0
+        self.asked = threading.Event()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -121,7 +123,11 @@ class WireServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stopping.set()
-        for connection in list(self._open):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+            pass  # wakes the thread that waits for connections
+        with self._lock:
+            connections = list(self._open)
+        for connection in connections:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
@@ -139,6 +145,9 @@ class WireServer:
                 connection, _ = self._listener.accept()
             except (TimeoutError, OSError):
                 continue
+            if self._stopping.is_set():
+                connection.close()
+                return
             connection.settimeout(_LONGEST_HOLD_S)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
@@ -161,6 +170,7 @@ class WireServer:
     def _next_reply(self, request: ReceivedRequest) -> Reply:
         with self._lock:
             self.requests.append(request)
+            self.asked.set()
             if self._script is None:
                 left = bool(self._replies)
                 return self._replies.pop(0) if left else json_reply({"error": "the script is over"}, 599)
