@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from openprogram_core.errors import RecordingFileError, RecordingStoreError, RecordingWriteError
-    from openprogram_core.recordings.encoding import check_request, encode_event
+    from openprogram_core.recordings.checking import (
+        CheckReport,
+        RepairReport,
+        check_recording_file,
+        repair_recording_file,
+    )
+    from openprogram_core.recordings.encoding import FLAT_EVENTS, check_request, encode_event
     from openprogram_core.recordings.lanes import call_lane, current_lane
     from openprogram_core.recordings.locks import WriterLocks, is_being_written
     from openprogram_core.recordings.parsing import HeaderRow, RowFaultError, parse_row
@@ -30,6 +36,11 @@ _HOMES = {
     "RecordingFileError": "openprogram_core.errors",
     "RecordingStoreError": "openprogram_core.errors",
     "RecordingWriteError": "openprogram_core.errors",
+    "CheckReport": "openprogram_core.recordings.checking",
+    "RepairReport": "openprogram_core.recordings.checking",
+    "check_recording_file": "openprogram_core.recordings.checking",
+    "repair_recording_file": "openprogram_core.recordings.checking",
+    "FLAT_EVENTS": "openprogram_core.recordings.encoding",
     "check_request": "openprogram_core.recordings.encoding",
     "encode_event": "openprogram_core.recordings.encoding",
     "call_lane": "openprogram_core.recordings.lanes",
@@ -55,8 +66,10 @@ _HOMES = {
 }
 
 __all__ = [
+    "FLAT_EVENTS",
     "MAX_ROW_BYTES",
     "RECORDING_FORMAT_VERSION",
+    "CheckReport",
     "HeaderRow",
     "Outcome",
     "RecordedCall",
@@ -64,11 +77,13 @@ __all__ = [
     "RecordingFileError",
     "RecordingStoreError",
     "RecordingWriteError",
+    "RepairReport",
     "RowFaultError",
     "Tail",
     "WriterLocks",
     "call_end_row",
     "call_lane",
+    "check_recording_file",
     "check_request",
     "count_open_events",
     "current_lane",
@@ -79,6 +94,7 @@ __all__ = [
     "parse_row",
     "read_recording_file",
     "read_tail",
+    "repair_recording_file",
     "request_row",
 ]
 

@@ -23,16 +23,19 @@ from openprogram_core.providers.events import (
 )
 from openprogram_core.recordings.parsing import RowFaultError, build_event, is_plain_event
 
-# Almost all events of a stream, and flat by their type: their encoding needs no check.
-_DELTAS = frozenset({TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent})
+FLAT_EVENTS = frozenset({TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent})
+"""Almost all events of a stream. Their types leave no room for what a reader would refuse."""
 
 
 def encode_event(event: AssistantMessageEvent | dict[str, Any]) -> bytes:
     """Return an event, or its redacted JSON object, as JSON. Raises `RowFaultError` for what is no event."""
     try:
-        if type(event) in _DELTAS:
-            return dump_model(event)  # type: ignore[arg-type]  # the line above excludes dicts
-        body = dump_json(event) if isinstance(event, dict) else dump_model(event)
+        if isinstance(event, dict):
+            body = dump_json(event)
+        else:
+            body = dump_model(event)
+            if type(event) in FLAT_EVENTS:
+                return body
         if not is_plain_event(body):
             build_event(parse_json(body, depth=MAX_DEPTH - 1))
     except (TypeError, ValueError, RecursionError) as error:

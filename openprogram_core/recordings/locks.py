@@ -22,6 +22,8 @@ import errno
 import os
 import struct
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,47 +48,48 @@ def _flock(kind: int, at: int) -> bytes:
 
 
 _OWNED_BY_FILE = hasattr(fcntl, "F_OFD_SETLKW")
-if _OWNED_BY_FILE:
-    _LOCK_APPEND = _flock(fcntl.F_WRLCK, APPEND_AT)
-    _UNLOCK_APPEND = _flock(fcntl.F_UNLCK, APPEND_AT)
+
+
+def _nothing() -> None:
+    """There are no locks to take."""
+
+
+def _append_locks(fd: int) -> tuple[Callable[[], object], Callable[[], object]]:
+    # Built once and without a Python frame: each row takes and gives the lock.
+    if fcntl is None:
+        return _nothing, _nothing
+    if _OWNED_BY_FILE:
+        return (
+            partial(fcntl.fcntl, fd, fcntl.F_OFD_SETLKW, _flock(fcntl.F_WRLCK, APPEND_AT)),
+            partial(fcntl.fcntl, fd, fcntl.F_OFD_SETLKW, _flock(fcntl.F_UNLCK, APPEND_AT)),
+        )
+    return (
+        partial(fcntl.lockf, fd, fcntl.LOCK_EX, 1, APPEND_AT),
+        partial(fcntl.lockf, fd, fcntl.LOCK_UN, 1, APPEND_AT),
+    )
 
 
 class WriterLocks:
     """The locks of one open recording, taken through its descriptor.
 
-    ``working`` is False where the system or the disk has none; then the methods do nothing.
+    ``lock_append()`` waits until no other process writes a row, ``unlock_append()`` lets others write;
+    both raise OSError. ``working`` is False where the system or the disk has no locks; then nothing is
+    locked.
     """
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._identity: tuple[int, int] | None = None
-        self.working = fcntl is not None
-        if self.working:
-            try:
-                self.lock_append()
-                self.unlock_append()
-            except OSError as error:
-                if error.errno not in _NO_LOCKS:
-                    raise
-                self.working = False
-
-    def lock_append(self) -> None:
-        """Wait until no other process writes a row. Raises OSError."""
-        if _OWNED_BY_FILE and self.working:
-            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLKW, _LOCK_APPEND)
-        elif self.working:
-            fcntl.lockf(self._fd, fcntl.LOCK_EX, 1, APPEND_AT)
-
-    def unlock_append(self) -> None:
-        """Let others write. Does nothing when the lock is not held, and never raises."""
+        self.working = True
+        self.lock_append, self.unlock_append = _append_locks(fd)
         try:
-            if _OWNED_BY_FILE and self.working:
-                fcntl.fcntl(self._fd, fcntl.F_OFD_SETLKW, _UNLOCK_APPEND)
-            elif self.working:
-                fcntl.lockf(self._fd, fcntl.LOCK_UN, 1, APPEND_AT)
-        except OSError:
-            # Whoever holds nothing has nothing to give back; a real fault shows at the next lock.
-            return
+            self.lock_append()
+            self.unlock_append()
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            self.lock_append = self.unlock_append = _nothing
+        self.working = self.lock_append is not _nothing
 
     def join_writers(self) -> bool:
         """Become a writer of the file; returns whether there is no other. Call it under `lock_append`."""

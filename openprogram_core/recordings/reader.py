@@ -264,7 +264,7 @@ def read_recording_file(path: str | os.PathLike[str], *, max_row_bytes: int = MA
 
     fd = open_regular(where)
     file = _File(fd)
-    scanner = RecordingScanner(refuse)
+    scanner = RecordingScanner(refuse, strict=True)
     try:
         with open(fd, "rb", buffering=BUFFER_BYTES, closefd=False) as lines:
             for offset, line in read_lines(lines, max_row_bytes):

@@ -39,20 +39,15 @@ def header_row(
 
     ``facts`` are more of it, which no reader needs to know.
     """
-    return (
-        dump_json(
-            {
-                "type": "header",
-                "format_version": RECORDING_FORMAT_VERSION,
-                "recording_id": recording_id,
-                "created_at": created_at,
-                "generator": generator,
-                "redaction": redaction,
-                **(facts or {}),
-            }
-        )
-        + b"\n"
-    )
+    own = {
+        "type": "header",
+        "format_version": RECORDING_FORMAT_VERSION,
+        "recording_id": recording_id,
+        "created_at": created_at,
+        "generator": generator,
+        "redaction": redaction,
+    }
+    return dump_json({**own, **(facts or {}), **own}) + b"\n"
 
 
 def request_row(call_index: int, payload: bytes, *, at: str, lane: str | None) -> bytes:

@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from openprogram_core.recordings import (
     HeaderRow,
@@ -35,6 +36,19 @@ _LONGEST_HEADER = 1 << 20
 _PLACE_EVERY = 32
 
 
+# Looked up once: each row makes these calls.
+_write, _lseek, _SEEK_END = os.write, os.lseek, os.SEEK_END
+
+
+class OpenCall(Protocol):
+    """What the journal has to know of a call. ``ended``: no event row may follow."""
+
+    call_index: int
+    generation: int
+    event_count: int
+    ended: bool
+
+
 class Journal:
     """One open recording. Thread-safe; survives a fork by opening the file anew in the child.
 
@@ -45,7 +59,7 @@ class Journal:
         self.path = path
         self.generation = 0
         self._max_row_bytes = max_row_bytes
-        self._mutex = threading.RLock()
+        self.mutex = threading.RLock()
         self._closed = False
         self._failure: str | None = None
         self._rows_until_check = 0
@@ -121,7 +135,7 @@ class Journal:
 
         Raises `RecordingWriteError`; then nothing was written.
         """
-        with self._mutex:
+        with self.mutex:
             self._check_usable()
             try:
                 self._locks.lock_append()
@@ -137,30 +151,34 @@ class Journal:
                 self._locks.unlock_append()
             return call_index, self.generation
 
-    def append(self, rows: bytes, call_index: int, generation: int, *, last: bool = False) -> None:
-        """Write whole rows of a call; ``last`` when they end it. Raises `RecordingWriteError`."""
-        with self._mutex:
-            if generation != self.generation or self._closed:
+    def append(self, rows: bytes, call: OpenCall, events: int, *, last: bool = False) -> None:
+        """Write whole rows of a call, ``events`` of them event rows; ``last`` when they end it.
+
+        Raises `RecordingWriteError`; then none of them is on file.
+        """
+        with self.mutex:
+            if self._closed or (call.ended and not last):
+                raise self._error("the recording was closed while the call was running", call.call_index)
+            if call.generation != self.generation:
                 raise self._error(
-                    "the recording was closed"
-                    if self._closed
-                    else "the call began before a fork and belongs to the parent process",
-                    call_index,
+                    "the call began before a fork and belongs to the parent process", call.call_index
                 )
+            locks = self._locks
             try:
-                self._locks.lock_append()
+                locks.lock_append()
                 self._rows_until_check -= 1
                 if last or self._rows_until_check < 0:
                     self._check_place()
-                if os.lseek(self._fd, 0, os.SEEK_END) != self._tail.end:
+                if _lseek(self._fd, 0, _SEEK_END) != self._tail.end:
                     self._catch_up()
-                self._put(rows, call_index)
+                self._put(rows, call.call_index)
             except OSError as error:
-                raise self._error(f"cannot be written: {_words(error)}", call_index) from error
+                raise self._error(f"cannot be written: {_words(error)}", call.call_index) from error
             finally:
-                self._locks.unlock_append()
+                locks.unlock_append()
+            call.event_count += events
             if last:
-                self._tail.open_calls.pop(call_index, None)
+                self._tail.open_calls.pop(call.call_index, None)
                 self._sync.request()
 
     def _put(self, rows: bytes, call_index: int | None) -> None:
@@ -168,7 +186,7 @@ class Journal:
         if size > self._max_row_bytes and max(map(len, rows.splitlines(True))) > self._max_row_bytes:
             raise self._error(f"a row would be longer than {self._max_row_bytes:,} bytes", call_index)
         try:
-            written = os.write(self._fd, rows)
+            written = _write(self._fd, rows)
         except OSError:
             self._undo()
             raise
@@ -241,7 +259,7 @@ class Journal:
     def after_fork(self) -> None:
         """Let go of what is the parent's: its locks go with the descriptor, its calls are its own."""
         self.generation += 1
-        self._mutex = threading.RLock()
+        self.mutex = threading.RLock()
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -251,7 +269,7 @@ class Journal:
 
         The last writer to leave ends what others, killed meanwhile, could not.
         """
-        with self._mutex:
+        with self.mutex:
             if self._closed:
                 return
             self._closed = True
