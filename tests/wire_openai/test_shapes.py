@@ -71,5 +71,3 @@ async def test_case(case: dict[str, Any], cut: str) -> None:
         assert message.service_stop_reason == expect["service_stop_reason"]
         assert message.error_details is not None
         assert message.error_details.kind == "content_filter"
-
-
