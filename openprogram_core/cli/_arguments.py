@@ -9,7 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from openprogram_core.cli._command import CommandFailedError
 from openprogram_core.cli._output import is_terminal, printable, say
+from openprogram_core.cli._words import warn_repairs
+from openprogram_core.errors import OpenProgramError, RecordingStoreError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,19 +53,25 @@ def _checked_id(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 def _located(ctx: click.Context, param: click.Parameter, value: str) -> Path:
-    from openprogram_core.errors import RecordingStoreError
+    from openprogram_core.recordings.store_examine import require_recording
     from openprogram_core.recordings.store_names import locate
 
     try:
-        return locate(value)
+        path = locate(value)
     except RecordingStoreError as error:
         raise click.BadParameter(f"{value!r}: {error.reason}") from error
+    try:
+        warn_repairs(require_recording(path))
+    except (OpenProgramError, OSError) as error:
+        raise CommandFailedError(getattr(ctx.command, "trouble_exit", 1)) from error
+    return path
 
 
 def recording_argument(name: str = "recording") -> Callable[[F], F]:
     """Return the argument ``ID-or-PATH``, given to the function as an absolute path called ``name``.
 
-    Nothing needs to be there; a text that can be neither id nor path is wrong use.
+    A text that can be neither id nor path is wrong use; a file that is not there, or a managed recording that
+    is a link, is an error of the command.
     """
     return click.argument(name, metavar="ID-or-PATH", callback=_located, shell_complete=_complete_id_or_path)
 

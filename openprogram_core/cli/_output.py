@@ -32,6 +32,38 @@ def printable(text: str, *, multiline: bool = False) -> str:
     return text.replace("\r\n", "\n").translate(kept)
 
 
+def printable_json(text: str) -> str:
+    """Return a JSON text of the same value in which nothing is left that a terminal would obey.
+
+    What stdout cannot encode is escaped too.
+    """
+    if not text.isprintable():
+        text = text.translate(_json_escapes())
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    if text.isascii() or encoding.lower() in ("utf-8", "utf8"):
+        return text
+    import re
+
+    return re.sub(r"[^\x00-\x7f]", lambda found: _json_escape(ord(found[0])), text)
+
+
+_for_json: dict[int, str] = {}
+
+
+def _json_escapes() -> dict[int, str]:
+    if not _for_json:
+        for first, last in _UNPRINTABLE:
+            _for_json.update((code, _json_escape(code)) for code in range(first, last + 1))
+    return _for_json
+
+
+def _json_escape(code: int) -> str:
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
 def _escape(code: int) -> str:
     named = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}.get(code)
     if named is not None:

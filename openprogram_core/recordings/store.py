@@ -6,19 +6,20 @@ of the folder, and modes that are too wide are narrowed when they are met.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 from openprogram_core.errors import OpenProgramError, RecordingStoreError
+from openprogram_core.recordings.locks import is_being_written
 from openprogram_core.recordings.store_folder import RecordingsFolder, kind_problem, open_store
 from openprogram_core.recordings.store_names import (
     check_recording_id,
     file_name,
     recording_id_of,
 )
-from openprogram_core.recordings.store_writers import is_being_written
 
 
 class Removable(NamedTuple):
@@ -59,12 +60,19 @@ def create_recording(recording_id: str | None = None) -> Path:
         except FileExistsError:
             raise RecordingStoreError(
                 chosen,
-                "there is one of this name, and recordings are never overwritten. "
-                f"Choose another name, or delete it: openprogram recordings delete {chosen}",
+                "there is one of this name, in whatever case, and recordings are never overwritten. "
+                "Choose another name",
             ) from None
         except OSError as error:
             raise RecordingStoreError(chosen, f"it cannot be written: {error.strerror}") from error
         return folder.path / file_name(chosen)
+
+
+def discard_recording(path: Path) -> None:
+    """Take back `create_recording`, when what was to follow failed. Never raises."""
+    with contextlib.suppress(OpenProgramError, OSError), open_store() as folder:
+        if folder is not None:
+            folder.unlink(path.name)
 
 
 def _new_id() -> str:
@@ -84,28 +92,42 @@ def _header(recording_id: str) -> bytes:
 
 
 def delete_recording(recording_id: str, active: Path | None) -> None:
-    """Delete a managed recording. ``active`` is the file the configuration names, which is never deleted.
+    """Delete a managed recording; arguments and errors are those of `require_deletable`.
 
-    Raises `RecordingStoreError` when there is none of that id, or it is active, being written, a link or no
-    file; `RecordingsFolderError` when the folder cannot be used. Hold the configuration's lock meanwhile, so
-    that nobody makes it the active one.
+    Hold the configuration's lock meanwhile, so that nobody makes it the active one.
     """
+    with open_store() as folder:
+        found = _deletable(folder, recording_id, active)
+        try:
+            found.unlink(file_name(recording_id))
+        except OSError as error:
+            raise RecordingStoreError(recording_id, f"it cannot be deleted: {error.strerror}") from error
+
+
+def require_deletable(recording_id: str, active: Path | None) -> None:
+    """Make sure that a managed recording is there and may be deleted.
+
+    ``active`` is the file the configuration names, which is never deleted. Raises `RecordingStoreError` when
+    there is none of that id, or it is active, being written, a link or no file; `RecordingsFolderError` when
+    the folder cannot be used.
+    """
+    with open_store() as folder:
+        _deletable(folder, recording_id, active)
+
+
+def _deletable(folder: RecordingsFolder | None, recording_id: str, active: Path | None) -> RecordingsFolder:
     reason = check_recording_id(recording_id)
     if reason is not None:
         raise RecordingStoreError(recording_id, reason)
-    with open_store() as folder:
-        known = None if folder is None else _stat_or_none(folder, file_name(recording_id))
-        if folder is None or known is None:
-            raise RecordingStoreError(
-                recording_id, "there is no such recording. 'openprogram recordings list' lists them"
-            )
-        reason = _why_it_stays(folder, recording_id, known, active)
-        if reason is not None:
-            raise RecordingStoreError(recording_id, reason)
-        try:
-            folder.unlink(file_name(recording_id))
-        except OSError as error:
-            raise RecordingStoreError(recording_id, f"it cannot be deleted: {error.strerror}") from error
+    known = None if folder is None else _stat_or_none(folder, file_name(recording_id))
+    if folder is None or known is None:
+        raise RecordingStoreError(
+            recording_id, "there is no such recording. 'openprogram recordings list' lists them"
+        )
+    reason = _why_it_stays(folder, recording_id, known, active)
+    if reason is not None:
+        raise RecordingStoreError(recording_id, reason)
+    return folder
 
 
 def removable_recordings(older_than_s: float, active: Path | None) -> list[Removable]:
@@ -144,7 +166,7 @@ def _why_it_stays(
         return f"{problem}. Remove it yourself: {folder.path / file_name(recording_id)}"
     if active is not None and _is_same(known, active):
         return "it is the active recording. Run 'openprogram recordings off' first"
-    if is_being_written(folder, recording_id):
+    if is_being_written(folder.path / file_name(recording_id)):
         return "a process is writing it at this moment. Stop that process first"
     return None
 

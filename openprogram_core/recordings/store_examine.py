@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from openprogram_core._paths import recordings_dir
-from openprogram_core.errors import OpenProgramError, RecordingFileError
+from openprogram_core.errors import OpenProgramError, RecordingFileError, RecordingStoreError
 from openprogram_core.recordings.lines import open_regular
+from openprogram_core.recordings.locks import is_being_written
 from openprogram_core.recordings.store_folder import RecordingsFolder, kind_problem, open_store
 from openprogram_core.recordings.store_names import SUFFIX, check_recording_id, recording_id_of
 from openprogram_core.recordings.store_scan import QuickLook, quick_look
-from openprogram_core.recordings.store_writers import is_being_written
 
 
 class StoredRecording(NamedTuple):
@@ -94,7 +94,45 @@ def examine_recording(path: Path) -> tuple[StoredRecording, list[str]]:
         return _missing(path)._replace(problem=f"cannot be read: {error.strerror}"), []
     finally:
         os.close(descriptor)
-    return StoredRecording(path.name, None, path, look.size, modified, look, look.problem, False), []
+    writing = is_being_written(path)
+    problem = None if writing and look.growing else look.problem
+    return StoredRecording(path.name, None, path, look.size, modified, look, problem, writing), []
+
+
+def require_recording(path: Path) -> list[str]:
+    """Make sure that a recording is there and may be read; returns in words which modes were narrowed.
+
+    Outside the store any file will do, wherever links lead; what is in it is not looked at. Raises
+    `RecordingStoreError` for a managed one that is missing, a link or no file, `RecordingFileError` for
+    another that is missing, and `RecordingsFolderError`.
+    """
+    recording_id = recording_id_of(path.name)
+    if path.parent != recordings_dir() or recording_id is None:
+        if not path.exists():
+            raise RecordingFileError(path, f"there is no such file.{_hint(recording_id)}")
+        return []
+    with open_store() as folder:
+        try:
+            problem = None if folder is None else kind_problem(folder.stat(path.name))
+        except FileNotFoundError:
+            folder = None
+        if folder is None:
+            raise RecordingStoreError(
+                recording_id, "there is no such recording. 'openprogram recordings list' lists them"
+            )
+        if problem is not None:
+            raise RecordingStoreError(recording_id, f"{problem}. To read what it leads to, give that path")
+        try:
+            os.close(folder.open(path.name))
+        except OSError as error:
+            raise RecordingStoreError(recording_id, f"it cannot be read: {error.strerror}") from error
+        return folder.repairs
+
+
+def _hint(recording_id: str | None) -> str:
+    if recording_id is None or not (recordings_dir() / (recording_id + SUFFIX)).is_file():
+        return " Give a path, or the id of a managed recording: 'openprogram recordings list' lists them"
+    return f" There is a managed recording of that name: give its id, {recording_id}"
 
 
 def _missing(path: Path) -> StoredRecording:
@@ -114,8 +152,8 @@ def _examine(folder: RecordingsFolder, name: str, progress: Callable[[int], None
     except FileNotFoundError:
         return None
     look: QuickLook | None = None
-    writing = recording_id is not None and is_being_written(folder, recording_id)
     problem = kind_problem(known)
+    writing = problem is None and is_being_written(folder.path / name)
     if problem is None:
         try:
             descriptor = folder.open(name)

@@ -95,11 +95,6 @@ class RecordingsFolder:
         if self._descriptor is not None:
             os.fsync(self._descriptor)
 
-    def open_marker(self, name: str) -> int:
-        """Open a file for locking and return its descriptor. Raises `OSError`."""
-        path, place = self._at(name)
-        return os.open(path, os.O_RDWR | _NO_FOLLOW, **place)
-
     def unlink(self, name: str) -> None:
         """Remove a name."""
         path, place = self._at(name)

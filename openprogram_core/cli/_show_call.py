@@ -1,0 +1,73 @@
+"""One call of a recording: its facts, its request and its answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from openprogram_core.cli._conversation import write_conversation
+from openprogram_core.cli._output import complain, count, emit_json, warn
+from openprogram_core.cli._progress import Progress
+from openprogram_core.cli._table import write_fields
+from openprogram_core.cli._words import PRIVATE
+from openprogram_core.recordings.lines import open_regular
+from openprogram_core.recordings.store_calls import rows_of_call, summary_of_rows
+
+
+def show_call(recording: Path, call_index: int, as_json: bool) -> int:
+    """Write one call to stdout, for people or as JSON; returns 1 when there is no such call, else 0."""
+    with os.fdopen(open_regular(recording), "rb", buffering=1 << 18) as file:
+        size = os.fstat(file.fileno()).st_size
+        with Progress(f"Looking for call {call_index} in {recording.name}", size):
+            rows = list(rows_of_call(file, call_index))
+    call = summary_of_rows(rows)
+    if call is None:
+        complain(
+            f"{recording}: there is no call {call_index}. "
+            "'openprogram recordings show' without --call lists the calls"
+        )
+        return 1
+    warn(PRIVATE)
+    request = {key: rows[0].get(key) for key in ("model", "context", "options")}
+    events = [row.get("event") for row in rows if row.get("type") == "event"]
+    if as_json:
+        facts = {name: getattr(call, name) for name in call.__slots__}
+        emit_json({"file": str(recording), "call": facts, "request": request, "events": events})
+        return 0
+    fields = [("call", str(call_index)), ("model", f"{call.model} over {call.api}")]
+    fields += [
+        (name, str(value))
+        for name, value in (("lane", call.lane), ("began", call.at), ("stop reason", call.stop_reason))
+        if value is not None
+    ]
+    fields.append(("events", count(call.events, "event")))
+    ended = call.outcome or "it has no end: the writer was stopped, or still writes"
+    if call.duration_ms is not None:
+        ended += f" after {call.duration_ms / 1000:.2f} s"
+    fields.append(("outcome", ended))
+    if call.error is not None:
+        fields.append(("failure", ", ".join(f"{key} {value}" for key, value in call.error.items())))
+    write_fields(fields)
+    write_conversation(request, _answer(events))
+    return 0
+
+
+def _answer(events: Iterable[Any]) -> dict[str, Any] | None:
+    """Put the message together as far as it came; None when nothing did."""
+    from pydantic import ValidationError
+
+    from openprogram_core.errors import EventProtocolError
+    from openprogram_core.providers import EVENT_ADAPTER, MessageBuilder
+
+    builder = MessageBuilder()
+    try:
+        for event in events:
+            builder.add(EVENT_ADAPTER.validate_python(event))
+    except (ValidationError, EventProtocolError) as error:
+        warn(f"not every event can be used ({type(error).__name__}); --content shows them all")
+    try:
+        return builder.message.model_dump(mode="json")
+    except EventProtocolError:
+        return None
