@@ -1,5 +1,26 @@
-"""Redaction: rules, the compiled matcher, the tree walk and the stream redactor."""
+"""Redaction: nothing secret reaches a recording, and nothing else is touched.
 
-from openprogram_core.redaction.rules import FieldRule, SecretRule, ValueRule
+Plugins bring rules (`FieldRule`, `ValueRule`); `Redactor` compiles them; `CallRedactor` applies them to one
+provider call. `remove_secret_values` is the same for one value, with the installed plugins.
+"""
 
-__all__ = ["FieldRule", "SecretRule", "ValueRule"]
+from openprogram_core.redaction.bare import remove_secret_values, safe_message
+from openprogram_core.redaction.edits import PLACEHOLDER
+from openprogram_core.redaction.explain import Finding
+from openprogram_core.redaction.parts import RedactedRequest
+from openprogram_core.redaction.redactor import CallRedactor, Redactor
+from openprogram_core.redaction.rules import TOKEN_START, FieldRule, SecretRule, ValueRule
+
+__all__ = [
+    "PLACEHOLDER",
+    "TOKEN_START",
+    "CallRedactor",
+    "FieldRule",
+    "Finding",
+    "RedactedRequest",
+    "Redactor",
+    "SecretRule",
+    "ValueRule",
+    "remove_secret_values",
+    "safe_message",
+]

@@ -1,0 +1,252 @@
+"""Secret names in free text and what is assigned to them.
+
+Covers ``name=value``, ``name: value``, ``"name": "value"`` at any depth of escaping, ``name => value``,
+``--name value``, ``<name>value</name>``, header lines, form bodies and query strings. The caller finds where
+a name may end; everything here looks only at the neighbourhood, so a text costs what its names cost.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source
+from openprogram_core.redaction.values import is_code, is_stand_in, is_strong, is_word
+
+_NAME_LENGTH = 64
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-")
+# Percent-encoded letters, `-` and `_`, but no encoded `=` or quote.
+_NAME_AFTER = re.compile(r"(?:[A-Za-z0-9_-]|%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA]))*")
+_QUOTE = r"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%22|%27)"""
+_SEPARATOR = re.compile(
+    rf"""(?P<close>{_QUOTE})?
+    (?P<bracket>\\?\])?
+    (?:
+        [ \t]{{0,16}}(?P<sign>=>|:=|={{1,3}}|::?|%3[ADad])
+        (?P<blank>(?:[ \t]|%20|\\[nrt])*(?:\r?\n[ \t]*(?=["'{{\[]))?)
+      | (?P<listed>,[ \t]*(?:\r?\n[ \t]*)?(?:{_QUOTE}?value{_QUOTE}?[ \t]*[:=][ \t]*)?)(?=b?{_QUOTE})
+      | [ \t]+value[ \t]*=[ \t]*(?={_QUOTE})
+      | (?P<tag>>)
+      | (?P<option>[ \t]+)
+    )
+    (?P<annotation>[A-Za-z_][\w.]*(?:\[[\w., |\[\]]*\])?(?:[ ]?\|[ ]?None)?[ \t]+=[ \t]*(?!=))?
+    """,
+    re.VERBOSE,
+)
+_OPENING = re.compile(rf"""(?P<prefix>[bBrRfFuU]{{1,2}})?(?P<quote>"{{3}}|'{{3}}|{_QUOTE})""")
+_BARE = re.compile(
+    r"""[^\s"'`<>&;,|\\)\]}]+
+    (?:[,|)\]}](?=[^\s"'`<>&;,|\\)\]}=]+(?:[\s"'&;,]|\Z))[^\s"'`<>&;,|\\)\]}=]+)*""",
+    re.VERBOSE,
+)
+_ENVIRONMENT = re.compile(r"""[^\s"'`;&]+(?:[;&](?![A-Za-z]\w*=)[^\s"'`;&]+)*""")
+_HARMLESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[~.]{0,2}(?:/[A-Za-z._-]+){2,}/?\Z")
+_FORM = re.compile(r"[^\s\"'`<>&;#\\]+")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:[ \t]+|%20|\+)(?=\S)")
+_SCHEMES = frozenset(
+    ["bearer", "basic", "token", "digest", "apikey", "api-key", "key", "negotiate", "ntlm", "hawk", "oauth", "bot", "sharedkey", "sharedkeylite", "googlelogin", "aws4-hmac-sha256", "aws4-ecdsa-p256-sha256", "hmac", "signature", "dpop", "splunk", "klaviyo-api-key", "ssws", "genie-key", "zoho-oauthtoken", "snowflake"]
+)
+_LINE_SCHEMES = frozenset(
+    ["digest", "hawk", "oauth", "aws4-hmac-sha256", "aws4-ecdsa-p256-sha256", "signature", "hmac", "googlelogin", "sharedkey"]
+)
+_LONE_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COOKIES = re.compile(r"[\w!#$%&*+.^|~-]+=[^;\r\n]*(?:;[ \t]*[^;\r\n]*)*")
+_LONGEST_LINE = 65_536
+
+
+class AssignmentScanner:
+    """Finds the values of secret names in one text.
+
+    ``is_secret(name)`` returns whose rule says so, or None. One scanner a text: it bounds its own attempts.
+    """
+
+    def __init__(self, text: str, is_secret: Callable[[str], Source | None]) -> None:
+        self._text = text
+        self._is_secret = is_secret
+        self._budget = len(text) + 65_536
+        self.edits: list[Edit] = []
+        self._done_to = 0
+
+    def look(self, start: int, end: int) -> None:
+        """Look at a name that stands at ``start:end``, perhaps as part of a longer one. Call from left to right."""
+        if start < self._done_to:
+            return
+        text = self._text
+        first = start
+        while first > 0 and start - first < _NAME_LENGTH and text[first - 1] in _NAME_CHARACTERS:
+            first -= 1
+        after = _NAME_AFTER.match(text, end, min(len(text), end + _NAME_LENGTH))
+        last = after.end() if after is not None else end
+        separator = _SEPARATOR.match(text, last)
+        if separator is None:
+            return
+        name, first = self._own_name(first, last)
+        source = self._is_secret(name)
+        if source is None:
+            return
+        span = self._value(name, first, separator)
+        if span is not None and span[1] > span[0]:
+            self.edits.append(Edit(span[0], span[1], PLACEHOLDER, source))
+            self._done_to = span[1]
+
+    def _own_name(self, first: int, last: int) -> tuple[str, int]:
+        text = self._text
+        name = text[first:last]
+        # An escape such as \n or \t glues its letter to the name.
+        if first > 0 and text[first - 1] == "\\" and name[:1] in ("n", "r", "t") and len(name) > 1:
+            return name[1:], first + 1
+        stripped = name.lstrip("-.")
+        return stripped, first + len(name) - len(stripped)
+
+    def _value(self, name: str, first: int, separator: re.Match[str]) -> tuple[int, int] | None:
+        text = self._text
+        start = separator.end()
+        if start >= len(text):
+            return None
+        if separator["tag"]:
+            return self._tagged(name, first, start)
+        if separator["option"] is not None:
+            flag = text[max(0, first - 2) : first]
+            command = text[max(0, first - 8) : first].rstrip().rpartition("\n")[2].strip().lower()
+            if not (flag.endswith("-") or command.endswith(("env", "setenv"))) or separator["close"]:
+                return None
+        if separator["bracket"] and not separator["sign"]:
+            return None
+        opening = _OPENING.match(text, start)
+        enclosing = self._enclosing_quote(first, separator)
+        if opening is not None and opening["quote"] == enclosing:
+            return None
+        if opening is not None:
+            return self._quoted(opening, separator)
+        if separator["listed"] is not None:
+            return None
+        if text[start] in "[{":
+            return self._structure(start, separator)
+        return self._bare(name, first, start, separator, enclosing)
+
+    def _enclosing_quote(self, first: int, separator: re.Match[str]) -> str | None:
+        # In `getpass("Password: ")` the quote after the colon closes the string the name stands in.
+        if separator["close"]:
+            return None
+        match = re.search(_QUOTE + r"[^\n\"'`]{0,32}\Z", self._text[max(0, first - 48) : first], re.VERBOSE)
+        if match is None:
+            return None
+        quote = re.match(_QUOTE, match.group(), re.VERBOSE)
+        return quote.group() if quote is not None else None
+
+    def _tagged(self, name: str, first: int, start: int) -> tuple[int, int] | None:
+        text = self._text
+        if first == 0 or (text[first - 1] != "<" and not text[max(0, first - 64) : first].rpartition("<")[1]):
+            return None
+        end = text.find("</", start, start + 8192)
+        if end < 0 or not text.startswith(name, end + 2) or is_stand_in(text[start:end]):
+            return None
+        return start, end
+
+    def _quoted(self, opening: re.Match[str], separator: re.Match[str]) -> tuple[int, int] | None:
+        text, quote, start = self._text, opening["quote"], opening.end()
+        end = _closing(text, quote, start)
+        value = text[start:end]
+        if is_stand_in(value):
+            return None
+        if separator["listed"] is not None and "value" not in separator["listed"]:
+            # ("name", "x") may be a pair or a list of names.
+            parts = value.split(None, 1)
+            known_scheme = len(parts) == 2 and parts[0].lower() in _SCHEMES
+            if not known_scheme and not is_strong(value):
+                return None
+        return start, end
+
+    def _structure(self, start: int, separator: re.Match[str]) -> tuple[int, int] | None:
+        if not separator["close"] or self._budget <= 0:
+            return None
+        text = self._text
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError):
+            # How far it got is not told; a quarter is enough to keep hostile text from parsing over and over.
+            self._budget -= len(text) // 4
+            return None
+        self._budget -= end - start
+        # The schema of a field called `password` is no password.
+        if isinstance(value, dict) and ("type" in value or "$ref" in value or not value):
+            return None
+        return (start, end) if value else None
+
+    def _bare(
+        self, name: str, first: int, start: int, separator: re.Match[str], enclosing: str | None
+    ) -> tuple[int, int] | None:
+        text = self._text
+        lowered = name.lower().replace("_", "-")
+        if lowered.endswith("cookie") or lowered.endswith("cookies"):
+            return self._cookies(start, enclosing)
+        scheme = _SCHEME.match(text, start)
+        if scheme is not None and scheme[1].lower() in _SCHEMES:
+            if scheme[1].lower() in _LINE_SCHEMES and lowered.endswith("authorization"):
+                return scheme.end(), _line_end(text, scheme.end(), enclosing)
+            start = scheme.end()
+        form = text[first - 1 : first] in ("?", "&") and first > 0
+        tight = separator["sign"] in ("=", "%3D", "%3d") and not separator["blank"]
+        shape = _FORM if form else _ENVIRONMENT if tight and name.isupper() else _BARE
+        match = shape.match(text, start)
+        if match is None or _HARMLESS.match(match.group()):
+            return None
+        value = match.group().rstrip("." if not form else "")
+        end = start + len(value)
+        if form or (tight and text[end : end + 1] == "&"):
+            return None if is_stand_in(unquote(value)) else (start, end)
+        if text[end : end + 1] in ("(", "[", "{") or is_stand_in(value) or is_code(value):
+            return None
+        if _LONE_NUMBER.fullmatch(value) and len(value) < 4:
+            return None
+        if is_word(value):
+            # `PASSWORD=swordfish` is an assignment, `password=password` code, `Password: required` prose.
+            plain_assignment = tight and (name.upper() == name or "(" not in text[max(0, first - 64) : first])
+            if separator["option"] is not None:
+                plain_assignment = value.upper() != value
+            if not plain_assignment or value.lower().replace("-", "_") == name.lower().replace("-", "_"):
+                return None
+        return start, end
+
+    def _cookies(self, start: int, enclosing: str | None) -> tuple[int, int] | None:
+        text = self._text
+        end = _line_end(text, start, enclosing)
+        match = _COOKIES.match(text, start, end)
+        if match is None or is_stand_in(match.group()):
+            return None
+        return match.span()
+
+
+def _line_end(text: str, start: int, enclosing: str | None) -> int:
+    end = min(len(text), start + _LONGEST_LINE)
+    for stop in ("\n", "\r", "\\n", "\\r", enclosing):
+        if stop:
+            found = text.find(stop, start, end)
+            if found >= 0:
+                end = found
+    return end
+
+
+def _closing(text: str, quote: str, start: int) -> int:
+    """Where the quoted text that began before ``start`` ends; without a closing quote, the line's end."""
+    mark = quote.lstrip("\\")
+    depth = len(quote) - len(mark)
+    position = start
+    while True:
+        found = text.find(mark, position)
+        if found < 0:
+            line_end = text.find("\n", start)
+            return line_end if line_end >= 0 else len(text)
+        slashes = 0
+        while found - slashes > start and text[found - slashes - 1] == "\\":
+            slashes += 1
+        if mark[0] in "&%" or slashes % (2 * (depth + 1)) == depth:
+            break
+        position = found + 1
+    if len(mark) < 3 or mark[0] not in "\"'":
+        line_end = text.find("\n", start, found)
+        if line_end >= 0:
+            return line_end
+    return found - depth

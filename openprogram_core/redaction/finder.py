@@ -1,0 +1,366 @@
+"""The walk that finds what is secret in a value: by field, by shape, by value, by hook."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from openprogram_core.redaction.changes import Change, json_text_edits
+from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source, apply_edits, merge_edits
+from openprogram_core.redaction.known import KnownValues, known_edits, learn
+from openprogram_core.redaction.places import (
+    EMBEDDING_FIELDS,
+    MEDIA_TYPE_FIELDS,
+    OPAQUE_FIELDS,
+    OPEN,
+    RESPONSE_FIELDS,
+    SCHEMA,
+    SCHEMA_FIELDS,
+    TEXT,
+    TOOL_FIELDS,
+    Place,
+)
+from openprogram_core.redaction.scanner import Scanner
+from openprogram_core.redaction.values import is_strong, is_word
+
+MAX_DEPTH = 128
+MAX_TEXT = 64 << 20
+TOO_DEEP = Source("limit", "openprogram_core", "nesting limit")
+TOO_LONG = Source("limit", "openprogram_core", "length limit")
+_ROUNDS = 4
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
+_NAMING = ("name", "key", "header", "field", "id", "k")
+_VALUING = ("value", "values", "val", "v")
+
+Hook = Callable[[str, str], "list[Edit]"]
+
+
+class Finder:
+    """One walk's settings: the rules, the values known in this call, the hooks. Collects what it learns."""
+
+    def __init__(self, scanner: Scanner, known: KnownValues | None, hook: Hook | None) -> None:
+        self._scanner = scanner
+        self._known = known
+        self._hook = hook
+        self.learned: list[str] = []
+
+    def find(self, value: Any, place: Place = OPEN, path: str = "", depth: int = 0) -> Change | None:
+        """Return the change that redacts ``value``, or None when nothing is secret."""
+        if place.kind == "keep":
+            return None
+        if place.kind == "secret":
+            return self._whole(value, OPTION_SECRET)
+        if isinstance(value, str):
+            edits = self.text_edits(value, path, depth)
+            return Change(edits=edits) if edits else None
+        if value is None or isinstance(value, bool):
+            return None
+        if isinstance(value, int | float):
+            return self._number(value)
+        if isinstance(value, bytes):
+            edits = self._bytes_edits(value, path, depth)
+            return Change(edits=edits) if edits else None
+        if depth >= MAX_DEPTH:
+            return Change(whole=TOO_DEEP)
+        if isinstance(value, Mapping):
+            if place.choose is not None:
+                place = place.variants.get(str(value.get(place.choose)), OPEN)
+            if place.kind == "schema":
+                return self._schema(value, path, depth)
+            return self._mapping(value, place, path, depth)
+        if isinstance(value, Sequence):
+            return self._sequence(value, place, path, depth)
+        raise TypeError(f"{path or 'value'}: {type(value).__name__} is no JSON value; dump it first")
+
+    def text_edits(self, text: str, path: str = "", depth: int = 0) -> list[Edit]:
+        """Return the merged edits that redact one string. Doing it again finds nothing."""
+        if len(text) > MAX_TEXT:
+            return [Edit(0, len(text), PLACEHOLDER, TOO_LONG)]
+        edits = self._one_round(text, path, depth)
+        if not edits:
+            return []
+        # What is left may match anew where a secret was cut out; rounds make redacting twice change nothing.
+        for _ in range(_ROUNDS):
+            result = apply_edits(text, edits)
+            more = self._one_round(result, path, depth)
+            if not more:
+                break
+            edits = merge_edits([*edits, *_carry_back(edits, more)], text)
+        return edits
+
+    def _one_round(self, text: str, path: str, depth: int) -> list[Edit]:
+        data = text.encode("utf-8", "surrogatepass")
+        scanner, known, hook = self._scanner, self._known, self._hook
+        hits = scanner.hits(data)
+        has_known = known is not None and known.stands_in(data)
+        if not hits and not has_known and hook is None and not scanner.has_literal_less_rules:
+            return []
+        inner = self._json_edits(text, path, depth)
+        if inner is not None:
+            return inner
+        edits: list[Edit] = []
+        if hits or scanner.has_literal_less_rules:
+            edits += scanner.edits(text, data, hits)
+        if has_known and known is not None:
+            edits += known_edits(known, text, data)
+        edits = merge_edits(edits, text)
+        if hook is not None:
+            left = hook(path, apply_edits(text, edits) if edits else text)
+            edits = merge_edits([*edits, *_carry_back(edits, left)], text)
+        return edits
+
+    def _json_edits(self, text: str, path: str, depth: int) -> list[Edit] | None:
+        stripped = text.lstrip(" \t\r\n")
+        if stripped[:1] not in ("{", "[", '"') or len(stripped) < 2:
+            return None
+        if stripped.rstrip(" \t\r\n")[-1] != {"{": "}", "[": "]", '"': '"'}[stripped[0]]:
+            return None
+        try:
+            value = json.loads(text, object_pairs_hook=_no_duplicates, strict=False)
+            change = self.find(value, OPEN, path, depth + 1)
+            return merge_edits(json_text_edits(text, change), text) if change is not None else []
+        except (ValueError, RecursionError):
+            return None
+
+    def _bytes_edits(self, value: bytes, path: str, depth: int) -> list[Edit]:
+        # Latin-1 gives every byte a character, so that what is no text stays as it is.
+        return self.text_edits(value.decode("latin-1"), path, depth)
+
+    def _number(self, value: int | float) -> Change | None:
+        if self._known is not None and repr(value) in self._known.values:
+            from openprogram_core.redaction.known import KNOWN_VALUE
+
+            return Change(whole=KNOWN_VALUE)
+        return None
+
+    def _whole(self, value: Any, source: Source) -> Change | None:
+        if value == PLACEHOLDER:
+            return None
+        self.learned += learn(value)
+        return Change(whole=source)
+
+    def _mapping(self, value: Mapping[Any, Any], place: Place, path: str, depth: int) -> Change | None:
+        change = Change()
+        taken: set[str] = set()
+        named = self._named_value(value)
+        for key, item in value.items():
+            below = f"{path}{step(key)}" if path else str(key)
+            if key in place.fields:
+                found = self.find(item, place.fields[key], below, depth + 1)
+            elif key == named:
+                found = self._whole(item, self._named_source(value))
+            else:
+                found = self._field(key, item, value, place, below, depth)
+                self._key(key, value, change, taken, below, depth)
+            if found is not None:
+                change.below[key] = found
+        return change if change.below or change.keys else None
+
+    def _field(
+        self, key: Any, item: Any, siblings: Mapping[Any, Any], place: Place, path: str, depth: int
+    ) -> Change | None:
+        rest = place.rest if place.rest is not None else place
+        if isinstance(key, str):
+            source = self._scanner.field_source(key)
+            if source is not None and not ("logprob" in siblings and key == "token"):
+                return self._whole(item, source)
+            if _is_opaque(key, item, siblings, place):
+                return None
+            if place.tools:
+                if key in TOOL_FIELDS and isinstance(item, list):
+                    return self.find(item, DECLARED_TOOLS, path, depth + 1)
+                if key in RESPONSE_FIELDS and isinstance(item, Mapping):
+                    return self.find(item, SCHEMA, path, depth + 1)
+        if place.kind == "open" and key in SCHEMA_FIELDS and place is DECLARED_TOOL:
+            return self.find(item, SCHEMA, path, depth + 1)
+        return self.find(item, rest, path, depth + 1)
+
+    def _key(
+        self, key: Any, siblings: Mapping[Any, Any], change: Change, taken: set[str], path: str, depth: int
+    ) -> None:
+        if not isinstance(key, str) or len(key) < 4:
+            return
+        edits = self.text_edits(key, path, depth)
+        if not edits:
+            return
+        name = fresh = apply_edits(key, edits)
+        number = 1
+        while fresh in taken or fresh in siblings:
+            number += 1
+            fresh = f"{name} #{number}"
+        taken.add(fresh)
+        change.keys[key] = (fresh, edits[0].source)
+
+    def _named_value(self, value: Mapping[Any, Any]) -> str | None:
+        """In ``{"name": "x-api-key", "value": ...}``, the key of the value."""
+        for naming in _NAMING:
+            name = value.get(naming)
+            if isinstance(name, str) and self._scanner.field_source(name) is not None:
+                return next((valuing for valuing in _VALUING if valuing in value and valuing != naming), None)
+        return None
+
+    def _named_source(self, value: Mapping[Any, Any]) -> Source:
+        for naming in _NAMING:
+            name = value.get(naming)
+            source = self._scanner.field_source(name) if isinstance(name, str) else None
+            if source is not None:
+                return source
+        return TOO_DEEP
+
+    def _sequence(self, value: Sequence[Any], place: Place, path: str, depth: int) -> Change | None:
+        change = Change()
+        items = place.items if place.items is not None else place
+        secret = self._secret_items(value) if place.kind == "open" and place.items is None else {}
+        pairs = bool(value) and place.items is None and all(_is_pair(item) for item in value)
+        for index, item in enumerate(value):
+            below = f"{path}[{index}]"
+            if index in secret:
+                found = self._whole(item, secret[index])
+            elif pairs and (source := self._scanner.field_source(_as_text(item[0]))) is not None:
+                whole = self._whole(item[1], source)
+                found = Change(below={1: whole}) if whole is not None else None
+            else:
+                found = self.find(item, items, below, depth + 1)
+            if found is not None:
+                change.below[index] = found
+        return change if change.below else None
+
+    def _secret_items(self, value: Sequence[Any]) -> dict[int, Source]:
+        """In a flat list of names and values, or of command-line arguments, the places of secret values."""
+        secret: dict[int, Source] = {}
+        if len(value) < 2 or not isinstance(value[0], str | bytes):
+            return secret
+        texts = [_as_text(item) if isinstance(item, str | bytes) else None for item in value]
+        flat = len(texts) % 2 == 0 and all(
+            text is not None and _HEADER.fullmatch(text) for text in texts[::2]
+        )
+        for index in range(len(texts) - 1):
+            name, item = texts[index], texts[index + 1]
+            if name is None or not name or item is None:
+                continue
+            source = self._scanner.field_source(name)
+            if source is None:
+                continue
+            if _OPTION.fullmatch(name):
+                if not item.startswith("-"):
+                    secret[index + 1] = source
+            elif flat and index % 2 == 0 and not _is_name_list_item(name, item):
+                secret[index + 1] = source
+        return secret
+
+    def _schema(self, value: Mapping[Any, Any], path: str, depth: int) -> Change | None:
+        """Walk a JSON schema: names of properties are no fields, texts are scanned by shape."""
+        change = Change()
+        for key, item in value.items():
+            below = f"{path}{step(key)}" if path else str(key)
+            if key in _PROPERTY_MAPS and isinstance(item, Mapping):
+                found = self._properties(item, below, depth + 1)
+            elif isinstance(item, Mapping):
+                found = self._schema(item, below, depth + 1) if depth < MAX_DEPTH else Change(whole=TOO_DEEP)
+            elif isinstance(item, list):
+                found = self.find(item, _SCHEMA_LIST, below, depth + 1)
+            elif isinstance(key, str) and (source := self._scanner.field_source(key)) is not None:
+                found = self._whole(item, source)
+            else:
+                found = self.find(item, TEXT, below, depth + 1)
+            if found is not None:
+                change.below[key] = found
+        return change if change.below else None
+
+    def _properties(self, value: Mapping[Any, Any], path: str, depth: int) -> Change | None:
+        change = Change()
+        for key, item in value.items():
+            below = f"{path}{step(key)}"
+            source = self._scanner.field_source(key) if isinstance(key, str) else None
+            if source is not None and not isinstance(item, Mapping | bool | list):
+                found = self._whole(item, source)
+            else:
+                found = self.find(
+                    item, SCHEMA if isinstance(item, Mapping) else _SCHEMA_LIST, below, depth + 1
+                )
+            if found is not None:
+                change.below[key] = found
+        return change if change.below else None
+
+
+OPTION_SECRET = Source("field", "openprogram_core", "options.api_key")
+DECLARED_TOOL = Place("open", tools=True)
+DECLARED_TOOLS = Place("open", items=DECLARED_TOOL)
+_SCHEMA_LIST = Place("text", items=SCHEMA)
+_PROPERTY_MAPS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"}
+)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+def step(key: Any) -> str:
+    text = str(key)
+    return f".{text}" if _IDENTIFIER.fullmatch(text) else f"[{json.dumps(text, ensure_ascii=False)}]"
+
+
+def _as_text(item: Any) -> str:
+    if isinstance(item, bytes):
+        return item.decode("latin-1")
+    return item if isinstance(item, str) else ""
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str | bytes)
+
+
+def _is_name_list_item(name: str, item: str) -> bool:
+    # ["password", "email"] lists names; ["x-api-key", "..."] and ["password", "hunter2"] are pairs.
+    if "-" in name or name.lower() in ("authorization", "cookie"):
+        return False
+    return is_word(item) and not is_strong(item)
+
+
+def _is_opaque(key: str, item: Any, siblings: Mapping[Any, Any], place: Place) -> bool:
+    if place.opaque and key in OPAQUE_FIELDS and isinstance(item, str):
+        return True
+    if key in EMBEDDING_FIELDS or key in OPAQUE_FIELDS:
+        return isinstance(item, str) and len(item) >= 64 and _BASE64.fullmatch(item) is not None
+    if key in ("data", "bytes", "file_data", "image_data"):
+        has_type = any(isinstance(siblings.get(name), str) for name in MEDIA_TYPE_FIELDS)
+        opaque = place.opaque and siblings.get("type") in ("redacted_thinking", "reasoning.encrypted")
+        audio = isinstance(siblings.get("format"), str)
+        return isinstance(item, str) and (
+            opaque or ((has_type or audio) and _BASE64.fullmatch(item) is not None)
+        )
+    return False
+
+
+def _carry_back(edits: Sequence[Edit], later: Sequence[Edit]) -> list[Edit]:
+    """Turn edits of a text that ``edits`` made into edits of the text before."""
+    carried = []
+    for edit in later:
+        start = _before(edits, edit.start, at_end=False)
+        end = _before(edits, edit.end, at_end=True)
+        carried.append(Edit(start, end, edit.text, edit.source))
+    return carried
+
+
+def _before(edits: Sequence[Edit], offset: int, *, at_end: bool) -> int:
+    shift = 0
+    for edit in edits:
+        made_start = edit.start + shift
+        made_end = made_start + len(edit.text)
+        if offset < made_start or (offset == made_start and not at_end):
+            break
+        if offset < made_end or (offset == made_end and at_end and offset > made_start):
+            return edit.end if at_end else edit.start
+        if offset == made_start:
+            break
+        shift += len(edit.text) - (edit.end - edit.start)
+    return offset - shift

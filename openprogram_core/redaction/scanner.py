@@ -1,0 +1,298 @@
+"""The scanner: one pass of a literal automaton over a text, and rules run only where it stopped.
+
+A clean text costs that one pass, whatever the number of rules. The automaton works on lower-cased UTF-8 bytes
+(only ASCII letters change, so offsets hold) and knows three kinds of literal: those of value rules, the ends
+of secret field names, and the starts of the few encodings that are undone.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from openprogram_core.redaction.assignments import AssignmentScanner
+from openprogram_core.redaction.edits import (
+    PLACEHOLDER,
+    Edit,
+    Source,
+    apply_edits,
+    merge_edits,
+    to_characters,
+)
+from openprogram_core.redaction.names import FieldNames, text_spellings
+from openprogram_core.redaction.patterns import compile_value_rules
+from openprogram_core.redaction.rules import FieldRule, ValueRule
+
+if TYPE_CHECKING:
+    from openprogram_core._plugins import Contribution
+    from openprogram_core.redaction.rules import SecretRule
+
+# What follows a secret name that is assigned something or stands as a key; the rest is prose or a longer name.
+_FOLLOWS = re.compile(
+    rb"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%2[27]|>|\\?\]?(?:[ \t]|%20){0,16}(?:=|:|%3[ADad]))""",
+    re.VERBOSE,
+)
+_OPTION_VALUE = re.compile(rb"[ \t]+\S")
+_OPTION_NAME = re.compile(rb"(?:--?|\b(?:set)?env[ \t]+)[\w.-]*\Z", re.IGNORECASE)
+_NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-")
+_NAME_TAIL = re.compile(rb"(?:[A-Za-z0-9_-]|%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA]))*")
+_LONGEST_NAME = 64
+# How far behind the new piece of a stream a name may stand whose sign comes only now.
+_SIGN_DISTANCE = 96
+_NAME = -1
+_DATA_URL = -2
+_ENCODED = -3
+_ESCAPE = -4
+# Letters, digits, `-` and `_` need no percent-encoding: where they have one, a name may be hidden.
+_ENCODED_LITERALS = tuple(
+    b"%%%02x" % byte for byte in b"-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+_ESCAPE_LITERALS = tuple(b"\\u00%d" % digit for digit in range(2, 8))
+_DATA_URL_PATTERN = re.compile(
+    r"data:(?P<mime>[a-z0-9.+/-]*)(?:;[a-z0-9=._+-]+?)*?(?P<base64>;base64)?,", re.IGNORECASE
+)
+_BASE64_BODY = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_URL_BODY = re.compile(r"[A-Za-z0-9%._~!$&'()*+,;=:@/?-]*")
+_TEXT_MIME = re.compile(
+    r"text/|application/(?:[a-z.+-]*(?:json|xml|yaml|javascript|x-www-form-urlencoded|x-sh))|\Z",
+    re.IGNORECASE,
+)
+_DATA_URL_DEPTH = 2
+
+
+class Scanner:
+    """All rules, compiled. Immutable after it is made; any number of threads may scan at once."""
+
+    def __init__(self, contributions: Sequence[Contribution[SecretRule]]) -> None:
+        import ahocorasick_rs
+
+        fields: list[tuple[int, FieldRule]] = []
+        values: list[tuple[int, str, ValueRule]] = []
+        self.sources: list[Source] = []
+        for number, (plugin, rule) in enumerate(contributions):
+            if isinstance(rule, FieldRule):
+                fields.append((number, rule))
+                self.sources.append(Source("field", plugin, rule.name))
+            else:
+                values.append((number, plugin, rule))
+                self.sources.append(Source("shape", plugin, rule.name))
+        self.names = FieldNames(fields)
+        self._values = compile_value_rules(values)
+        self._without_literal = [rule for rule in self._values if not rule.literals]
+        meanings: dict[bytes, list[int]] = {}
+        for index, compiled in enumerate(self._values):
+            for literal in compiled.literals:
+                meanings.setdefault(literal, []).append(index)
+        for spelling in text_spellings([rule for _, rule in fields]):
+            meanings.setdefault(spelling.encode(), []).append(_NAME)
+        meanings.setdefault(b"data:", []).append(_DATA_URL)
+        for literal in _ENCODED_LITERALS:
+            meanings.setdefault(literal, []).append(_ENCODED)
+        for literal in _ESCAPE_LITERALS:
+            meanings.setdefault(literal, []).append(_ESCAPE)
+        literals = list(meanings)
+        self._meanings = list(meanings.values())
+        self.longest_literal = max(map(len, literals))
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(
+            literals, implementation=ahocorasick_rs.Implementation.DFA
+        )
+
+    def field_source(self, name: str) -> Source | None:
+        """Return whose rule says that the field ``name`` is secret, or None."""
+        number = self.names.find(name)
+        return None if number is None else self.sources[number]
+
+    def hits(self, data: bytes) -> list[tuple[int, int, int]]:
+        """Return the (number, start, end) of every literal in ``data`` that may matter; one pass."""
+        lowered = data.lower()
+        found: list[tuple[int, int, int]] = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
+        if not found:
+            return found
+        return [hit for hit in found if self._matters(hit, data)]
+
+    def is_clean(self, data: bytes) -> bool:
+        """Whether ``data``, a text or JSON text, certainly holds nothing that a rule removes."""
+        return not self._without_literal and not self.hits(data)
+
+    def _matters(self, hit: tuple[int, int, int], data: bytes) -> bool:
+        number, start, end = hit
+        for meaning in self._meanings[number]:
+            if meaning >= 0:
+                if self._values[meaning].may_begin(data, start):
+                    return True
+            elif meaning not in (_NAME, _ENCODED) or self._is_assigned(data, start, end):
+                return True
+        return False
+
+    def _is_assigned(self, data: bytes, start: int, end: int) -> bool:
+        tail = _NAME_TAIL.match(data, end, end + _LONGEST_NAME)
+        last = tail.end() if tail is not None else end
+        first = start
+        while first > 0 and start - first < _LONGEST_NAME and data[first - 1] in _NAME_BYTES:
+            first -= 1
+        if _FOLLOWS.match(data, last) is None:
+            if _OPTION_VALUE.match(data, last) is None:
+                return False
+            if _OPTION_NAME.search(data, max(0, first - 12), last) is None:
+                return False
+        name = data[first:last].decode("ascii", "replace")
+        if first > 0 and data[first - 1] == 0x5C and name[:1] in ("n", "r", "t"):
+            return self.names.find(name[1:].lstrip("-.")) is not None or self.names.find(name) is not None
+        return self.names.find(name.lstrip("-.")) is not None
+
+    def held_from(self, data: bytes, new_from: int) -> int | None:
+        """Where to hold back a stream, as an offset in ``data``, or None.
+
+        ``data`` is what was written lately and the new piece, ``new_from`` where that begins. A rule's literal
+        counts when its last byte is new, a name when what follows it is.
+        """
+        found = [
+            start
+            for number, start, end in self._automaton.find_matches_as_indexes(data.lower(), overlapping=True)
+            if end > new_from - _SIGN_DISTANCE
+            and self._holds(number, end > new_from)
+            and self._matters((number, start, end), data)
+        ]
+        return min(found, default=None)
+
+    def _holds(self, number: int, is_new: bool) -> bool:
+        return any(
+            meaning in (_NAME, _ENCODED) or (is_new and meaning != _ESCAPE)
+            for meaning in self._meanings[number]
+        )
+
+    @property
+    def needs_whole_texts(self) -> bool:
+        """Whether a rule's secret may begin before its literal, so that a stream must wait for the end."""
+        return any(not rule.literals or rule.late for rule in self._values)
+
+    @property
+    def has_literal_less_rules(self) -> bool:
+        """Whether a rule has no literal, so that every text must be searched with it."""
+        return bool(self._without_literal)
+
+    def edits(
+        self, text: str, data: bytes, hits: Sequence[tuple[int, int, int]], depth: int = 0
+    ) -> list[Edit]:
+        """Return what the rules remove from ``text``, whose UTF-8 form is ``data`` with these ``hits``."""
+        edits: list[Edit] = []
+        starts: dict[int, int] = {}
+        names: list[tuple[int, int]] = []
+        urls: list[int] = []
+        for number, start, end in hits:
+            for meaning in self._meanings[number]:
+                if meaning >= 0:
+                    starts.setdefault(meaning, start)
+                    starts[meaning] = min(starts[meaning], start)
+                elif meaning in (_NAME, _ENCODED):
+                    names.append((start, end))
+                elif meaning == _DATA_URL:
+                    urls.append(start)
+        running = [(self._values[index], first) for index, first in starts.items()]
+        running += [(rule, 0) for rule in self._without_literal]
+        for rule, first in running:
+            spans = to_characters(data, len(text), rule.spans(data, first))
+            source = self.sources[rule.number]
+            edits += [Edit(start, end, PLACEHOLDER, source) for start, end in spans]
+        if names:
+            assignments = AssignmentScanner(text, self.field_source)
+            for start, end in sorted(to_characters(data, len(text), names)):
+                assignments.look(start, end)
+            edits += assignments.edits
+        if urls:
+            places = [start for start, _ in to_characters(data, len(text), [(at, at) for at in urls])]
+            edits = self._data_urls(text, places, edits, depth)
+        return edits
+
+    def _data_urls(self, text: str, places: Sequence[int], edits: list[Edit], depth: int) -> list[Edit]:
+        for place in sorted(places):
+            match = _DATA_URL_PATTERN.match(text, place, place + 256)
+            if match is None:
+                continue
+            encoded = match["base64"] is not None
+            body = (_BASE64_BODY if encoded else _URL_BODY).match(text, match.end())
+            if body is None or not body.group():
+                continue
+            start, end = body.span()
+            if _TEXT_MIME.match(match["mime"]) is None:
+                if encoded:
+                    edits = [edit for edit in edits if not (start <= edit.start and edit.end <= end)]
+                continue
+            if depth < _DATA_URL_DEPTH:
+                edits = edits + self._inside(body.group(), start, end, encoded, depth)
+        return edits
+
+    def _inside(self, body: str, start: int, end: int, encoded: bool, depth: int) -> list[Edit]:
+        try:
+            data = base64.b64decode(body + "=" * (-len(body) % 4)) if encoded else unquote_to_bytes(body)
+            text = data.decode("utf-8")
+        except (binascii.Error, ValueError):
+            return []
+        found = merge_edits(self.edits(text, data, self.hits(data), depth + 1), text)
+        if not found:
+            return []
+        redacted = apply_edits(text, found).encode()
+        replacement = base64.b64encode(redacted).decode() if encoded else quote_from_bytes(redacted, safe="")
+        return [Edit(start, end, replacement, found[0].source)]
+
+
+def rule_fingerprint(contributions: Sequence[Contribution[SecretRule]]) -> str:
+    """Return 16 hex digits that change when any rule does."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for plugin, rule in contributions:
+        digest.update(repr((plugin, rule)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:16]
+
+
+def check_field_rules(contributions: Sequence[Contribution[SecretRule]]) -> None:
+    """Check every field rule against its own examples. Raises RedactionError naming rule and plugin."""
+    from openprogram_core.errors import RedactionError
+    from openprogram_core.redaction.names import CompiledFieldRule
+
+    for plugin, rule in contributions:
+        if not isinstance(rule, FieldRule):
+            continue
+        compiled = CompiledFieldRule(rule)
+        if not rule.matches:
+            raise RedactionError(
+                "needs at least one example in `matches`, or nobody knows that it works",
+                plugin=plugin,
+                rule=rule.name,
+            )
+        for name in rule.matches:
+            if not compiled.matches(name):
+                raise RedactionError(
+                    f"does not match its own example {name!r}", plugin=plugin, rule=rule.name
+                )
+        for name in rule.rejects:
+            if compiled.matches(name):
+                raise RedactionError(
+                    f"matches {name!r}, which its `rejects` names", plugin=plugin, rule=rule.name
+                )
+        for name in _OUR_NAMES:
+            if compiled.matches(name):
+                raise RedactionError(
+                    f"is too broad: it would take away {name!r}", plugin=plugin, rule=rule.name
+                )
+
+
+_OUR_NAMES = (
+    "type",
+    "role",
+    "content",
+    "text",
+    "id",
+    "name",
+    "model",
+    "messages",
+    "tools",
+    "usage",
+    "max_tokens",
+    "arguments",
+)

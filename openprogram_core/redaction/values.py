@@ -1,0 +1,64 @@
+"""What stands on the right of a secret name in free text: a secret, a placeholder, or code that fetches one."""
+
+from __future__ import annotations
+
+import re
+
+from openprogram_core.redaction.edits import PLACEHOLDER
+
+_TEMPLATE = re.compile(
+    r"""\$\{.*|\$\(.*|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|%\([a-z_]+\)s|%s|\{\{.*|\{%.*|\{[A-Za-z_][\w.!:]*\}
+    |<[^<>]*>|<\w.*|\[[A-Za-z][^\]]*\]|\[secret\ removed.*|@[A-Za-z_.]+@|\#\{.*""",
+    re.VERBOSE | re.DOTALL,
+)
+_MASK = re.compile(r"(?:[*•.…xX_#?-]|\\u2022|\\u2026|%2A)+")
+_STAND_IN = re.compile(
+    r"""(?:your|my|the|an?|some|any|insert|enter|put|replace|example|dummy|fake|placeholder|sample)
+    [-_ ]?(?:[a-z]+[-_ ]?)*(?:here|key|token|secret|password|value|goes)(?:[-_ ]?here)?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NOTHING = frozenset(
+    ["true", "false", "null", "none", "nil", "undefined", "nan", "yes", "no", "on", "off", "str", "string", "int", "integer", "float", "number", "bool", "boolean", "bytes", "any", "object", "array", "dict", "list", "optional", "required", "redacted", "removed", "hidden", "masked", "secret", "secrets", "password", "passwords", "passwd", "token", "tokens", "key", "keys", "apikey", "api_key", "api-key", "credential", "credentials", "auth", "authorization", "bearer", "basic", "digest", "cookie", "text", "varchar", "secretstr", "self", "this", "function", "lambda", "await", "async", "new", "return", "const", "let", "var"]
+)
+_REFERENCE = re.compile(
+    r"""[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*(?:[(\[].*)?""", re.VERBOSE | re.DOTALL
+)
+_DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+")
+_CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*!?[(\[{].*", re.DOTALL)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_WORDS = re.compile(r"[^\W\d_]+(?:[-_.][^\W\d_]+)*")
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether ``value`` is nothing, a template, a mask or the usual words for "put it here"."""
+    text = value.strip()
+    if not text or (PLACEHOLDER in text and len(text) <= len(PLACEHOLDER) + 4):
+        return True
+    if text.lower() in _NOTHING:
+        return True
+    return (
+        _TEMPLATE.fullmatch(text) is not None
+        or _MASK.fullmatch(text) is not None
+        or _STAND_IN.fullmatch(text) is not None
+    )
+
+
+def is_code(value: str) -> bool:
+    """Whether an unquoted ``value`` is an expression that fetches something: a call, a look-up, an attribute."""
+    if _CALL.match(value):
+        return True
+    return _DOTTED.fullmatch(value) is not None and not any(character.isdigit() for character in value)
+
+
+def is_word(value: str) -> bool:
+    """Whether ``value`` is made of letters only, with single joints: a word, a name, an identifier."""
+    return _WORDS.fullmatch(value) is not None
+
+
+def is_strong(value: str) -> bool:
+    """Whether ``value`` alone looks like a secret: long enough, digits among letters, no blank."""
+    if len(value) < 8 or any(character.isspace() for character in value):
+        return False
+    has_digit = any(character.isdigit() for character in value)
+    has_letter = any(character.isalpha() for character in value)
+    return has_digit and has_letter and not is_code(value)

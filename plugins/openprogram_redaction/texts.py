@@ -1,0 +1,122 @@
+"""Secrets by their shape in texts: tokens with a scheme, JSON web tokens, key blocks, command lines."""
+
+from __future__ import annotations
+
+import base64
+
+from openprogram_core.redaction import TOKEN_START, ValueRule
+from openprogram_redaction._examples import body
+from openprogram_redaction._patterns import with_digit
+
+_TOKEN = "[A-Za-z0-9._~+/=:-]"
+_BLANK = r"(?:[ \t]+|%20|\+|\\t)"
+# Base64 of a text with a colon in it, by where the colon falls in its group of three bytes.
+_COLON = (
+    r"(?:O[g-v][A-Za-z0-9+/]{2}|[A-Za-z0-9+/][DTjz][o-r][A-Za-z0-9+/=]|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]6)"
+)
+_BASE64_WITH_COLON = rf"(?:[A-Za-z0-9+/]{{4}})*{_COLON}[A-Za-z0-9+/]*={{0,2}}"
+_PEM_BODY = r"(?:[A-Za-z0-9+/=,:.()_ \t\r\n\\-]|\\u000[ad]|%0[AaDd]|%2[BbFf]|%3[Dd]|&#1[03];)"
+
+TEXT_RULES = (
+    ValueRule(
+        name="bearer-token",
+        literals=("bearer ", "bearer\t", "bearer%20", "bearer+", "bearer\\t"),
+        pattern=rf"(?i)\bbearer{_BLANK}+[\"'\\]*(?P<secret>{with_digit(_TOKEN, 8)}|[A-Za-z]{{24,}})",
+        matches=("Authorization: Bearer " + body(30), "bearer " + body(12), "Bearer%20" + body(20)),
+        rejects=(
+            "Bearer authentication is described in RFC 6750",
+            "the bearer of bad news",
+            "Bearer ${TOKEN}",
+            "Bearer <token>",
+        ),
+    ),
+    ValueRule(
+        name="basic-credentials",
+        literals=("basic ", "basic\t", "basic%20", "basic+"),
+        pattern=rf"(?i:\bbasic){_BLANK}+[\"'\\]*(?P<secret>{_BASE64_WITH_COLON})",
+        matches=("Basic " + base64.b64encode(b"user:" + body(9).encode()).decode(),),
+        rejects=(
+            "a basic understanding of authentication is required",
+            "Basic authentication",
+            "BASIC programming",
+        ),
+    ),
+    ValueRule(
+        name="scheme-token",
+        literals=(
+            "authorization: token ",
+            "authorization: apikey ",
+            "authorization: bot ",
+            "deepl-auth-key ",
+            "genie-key ",
+        ),
+        pattern=rf"(?i)(?:authorization: (?:token|apikey|bot)|deepl-auth-key|genie-key)[ \t]+(?P<secret>{with_digit(_TOKEN, 8)})",
+        matches=("Authorization: Token " + body(20), "DeepL-Auth-Key " + body(20)),
+        rejects=("authorization: token based",),
+    ),
+    ValueRule(
+        name="json-web-token",
+        literals=("eyj",),
+        pattern=rf"{TOKEN_START}(?P<secret>eyJ[A-Za-z0-9_-]{{8,}}\.eyJ[A-Za-z0-9_-]{{8,}}(?:\.[A-Za-z0-9_-]*)?"
+        r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})",
+        matches=("eyJ" + body(20) + ".eyJ" + body(30) + "." + body(43),),
+        rejects=("eyJustSaying is not a token and neither is eyJ.abc", "eyJ" + body(30)),
+    ),
+    # The whole block, and what is left of one that was cut short.
+    ValueRule(
+        name="private-key-block",
+        literals=("-----begin ", "---- begin ssh2 encrypted "),
+        pattern=r"(?:-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----)"
+        rf"(?P<secret>{_PEM_BODY}*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|---- END SSH2|[^A-Za-z0-9+/=,:.()_ \t\r\n\\%&-]|\z)",
+        matches=(
+            "-----BEGIN RSA PRIVATE "
+            + "KEY-----\n"
+            + body(64)
+            + "\n"
+            + body(64)
+            + "\n-----END RSA PRIVATE KEY-----",
+            "-----BEGIN PRIVATE " + "KEY-----\\n" + body(64),
+        ),
+        rejects=("-----BEGIN CERTIFICATE-----\n" + body(64), "-----BEGIN PUBLIC KEY-----\n" + body(64)),
+    ),
+    ValueRule(
+        name="putty-key",
+        literals=("private-lines:", "private-mac:"),
+        pattern=r"Private-(?:Lines: [0-9]+|MAC:)\s+(?P<secret>[A-Za-z0-9+/=\s]{20,})",
+        matches=("Private-Lines: 4\n" + body(64) + "\n" + body(64),),
+    ),
+    ValueRule(
+        name="http-tool-login",
+        literals=("-u ", "--user ", "--user=", '-u"', "-u'", "--proxy-user ", "-a "),
+        pattern=r"\b(?:curl|wget|https?|xh|httpie)\b[^\n]{0,400}?[ \t](?:-u|-a|--user|--proxy-user)[ =]?[\"']?"
+        r"[^\s:\"'$]{0,64}:(?P<secret>[^\s\"'$<{][^\s\"']*)",
+        matches=("curl -u admin:pw-7-" + body(6) + " https://example.org",),
+        rejects=("docker run -u 1000:1000 image", "curl -u $USER:$PASSWORD https://example.org"),
+    ),
+    ValueRule(
+        name="database-tool-login",
+        literals=("mysql ", "mysqldump ", "mysqladmin ", "mariadb ", "sshpass ", "redis-cli ", "mongosh "),
+        pattern=r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n]{0,300}?[ \t])?-p|sshpass[ \t]+-p[ \t]*"
+        r"|redis-cli[ \t](?:[^\n]{0,300}?[ \t])?-a[ \t]+|mongosh[ \t](?:[^\n]{0,300}?[ \t])?-p[ \t]+)[\"']?"
+        r"(?P<secret>[^\s\"'$<{-][^\s\"']{2,})",
+        matches=("mysql -u root -p" + body(8) + " shop", "sshpass -p '" + body(9) + "' ssh host"),
+        rejects=("mysql -u root -p shop", "sshpass -p $PW ssh host"),
+    ),
+    ValueRule(
+        name="netrc-login",
+        literals=("machine ",),
+        pattern=r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+(?P<secret>\S+)",
+        matches=("machine example.org login me password " + body(12),),
+    ),
+    ValueRule(
+        name="connection-string-password",
+        literals=("pwd=", "pwd =", "password=", "password ="),
+        pattern=r"(?i)(?:;|\b(?:uid|user(?: id)?|server|database|driver)=[^;\s]{0,128};[^\n]{0,256}?)\s*"
+        r"(?:pwd|password) ?= ?(?P<secret>'[^'\n]+'|\"[^\"\n]+\"|\{[^}\n]+\}|[^;\s\"'&]+)",
+        matches=(
+            "Server=db;Uid=app;Pwd=" + body(8) + ";Database=x",
+            "Server=db;Password='" + body(4) + " x';",
+        ),
+        rejects=("PWD=/home/me", "cd /tmp; pwd"),
+    ),
+)
