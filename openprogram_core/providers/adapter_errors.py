@@ -87,6 +87,10 @@ _VAGUE = frozenset(
     | {"invalid_request", "invalid_argument", "failed_precondition", "internal_server_error"}
 )
 _FINAL = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_error"})
+_POLICY_WORD = re.compile(r"_policy(_violation)?$|moderation|content_filter")
+_REFUSAL_WORD = re.compile(
+    r"^(invalid|unsupported|missing|empty|failed_to_download)_|_(not_found|too_large|too_small|mismatch|parse_error)$"
+)
 _TOO_LONG = re.compile(
     r"context[_ ]length|context window|maximum context|prompt is too long|input is too long|"
     r"input token count|exceeds? the (?:available )?context|too many (?:input )?tokens in",
@@ -272,13 +276,19 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     while current is not None and id(current) not in seen:
         seen.add(id(current))
         yield current
-        current = current.__cause__ or current.__context__
+        current = current.__cause__
 
 
 def _kind(words: list[str], message: str, status: int | None, default: ErrorKind) -> ErrorKind:
-    exact = next((_WORDS[word] for word in words if word in _WORDS and word not in _VAGUE), None)
-    if exact is not None:
-        return exact
+    for word in words:
+        if word in _VAGUE:
+            continue
+        if word in _WORDS:
+            return _WORDS[word]
+        if _POLICY_WORD.search(word):
+            return "content_filter"
+        if _REFUSAL_WORD.search(word):
+            return "invalid_request"
     by_status = kind_of_status(status) if status is not None else None
     if by_status in (None, "invalid_request", "context_length"):
         if _TOO_LONG.search(message):
