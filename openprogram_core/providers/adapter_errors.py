@@ -51,6 +51,7 @@ _WORDS: dict[str, ErrorKind] = {
     "billing_hard_limit_reached": "rate_limit",
     "billing_error": "rate_limit",
     "invalid_api_key": "auth",
+    "api_key_invalid": "auth",
     "authentication_error": "auth",
     "permission_error": "auth",
     "permission_denied": "auth",
@@ -327,9 +328,10 @@ def _words(value: object) -> Iterator[str]:
         word = value.get(name)
         if isinstance(word, str):
             yield re.sub(r"[^a-z0-9]+", "_", word.strip().lower())
-    inner = value.get("innererror")
-    if isinstance(inner, dict):
-        yield from _words(inner)
+    details = value.get("details")
+    for inner in (value.get("innererror"), *(details if isinstance(details, list) else ())):
+        if isinstance(inner, dict):
+            yield from _words(inner)
 
 
 def _message(value: object) -> str:

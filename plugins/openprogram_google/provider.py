@@ -85,12 +85,11 @@ class _GenerateCall(WireCall):
         self._response: httpx2.Response | None = None
 
     async def open(self) -> AsyncGenerator[str, None]:
-        key, base_url = self.options.api_key, self._model.base_url
         body = build_body(self._model, self._context, self.options)
-        client = await self._clients.get((key, base_url), lambda: make_client(key, base_url))
+        client = await self._clients.get(None, make_client)
         headers = merge_headers(self._model, self.options)
         self.secrets += secret_headers(headers)
-        self._response = response = await send(client, self._model.id, body, headers, self.options)
+        self._response = response = await send(client, self._model, body, headers, self.options)
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type != "text/event-stream":
             raise error_from_body(

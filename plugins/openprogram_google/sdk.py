@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from openprogram_core.providers import MissingDependencyError, StreamOptions
+from openprogram_core.providers import MissingDependencyError, Model, StreamOptions
 
 if TYPE_CHECKING:
     import httpx2
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT_S = 600.0
 """The longest wait for a piece of an answer where the options do not say; the SDK's own is for ever."""
 
+_KEY_HEADER = "x-goog-api-key"
 _NO_KEY = "none"
 _ENDS_IN_VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*/?$")
 
@@ -30,8 +31,8 @@ class GoogleClient(NamedTuple):
         self.sdk.close()
 
 
-def make_client(api_key: str | None, base_url: str | None) -> GoogleClient:
-    """Return a client for one key and address. A version at the end of ``base_url`` is the API's version.
+def make_client() -> GoogleClient:
+    """Return a client; keys, addresses and limits come with each request.
 
     Raises `MissingDependencyError` when the SDK is not installed.
     """
@@ -47,43 +48,40 @@ def make_client(api_key: str | None, base_url: str | None) -> GoogleClient:
 
     # Given a client of this kind the SDK uses no other, whatever else is installed.
     http = httpx2.AsyncClient(follow_redirects=True)
-    version = "" if base_url and _ENDS_IN_VERSION.search(base_url) else None
-    return GoogleClient(
-        genai.Client(
-            api_key=api_key or _NO_KEY,
-            vertexai=False,
-            http_options=types.HttpOptions(base_url=base_url, api_version=version, httpx_async_client=http),
-        ),
-        http,
-    )
+    http_options = types.HttpOptions(httpx_async_client=http)
+    return GoogleClient(genai.Client(api_key=_NO_KEY, vertexai=False, http_options=http_options), http)
 
 
 async def send(
     client: GoogleClient,
-    model_id: str,
+    model: Model,
     body: dict[str, Any],
     headers: dict[str, str],
     options: StreamOptions,
 ) -> httpx2.Response:
     """Send one request and return the open response of a good status; raises the SDK's errors.
 
-    The SDK's typed method drops what its types do not know, rewrites signatures, continues an answer by
-    itself, and takes a comment in the stream for a broken answer. One step below it, the SDK still makes
-    the address, the headers, the retries and the errors, and the answer comes through whole.
+    A version at the end of ``model.base_url`` is the API's version. The SDK's typed method drops what its
+    types do not know, rewrites signatures, continues an answer by itself, and takes a comment in the stream
+    for a broken answer. One step below it, the SDK still makes the address, the headers, the retries and the
+    errors, and the answer comes through whole.
     """
     from google.genai import types
 
     sdk = client.sdk._api_client
-    path = model_id if model_id.startswith(("models/", "tunedModels/")) else f"models/{model_id}"
-    http_options = types.HttpOptions(headers=headers)
+    version = "" if model.base_url and _ENDS_IN_VERSION.search(model.base_url) else None
+    http_options = types.HttpOptions(base_url=model.base_url, api_version=version, headers=headers)
     if options.max_retries:
         http_options.retry_options = types.HttpRetryOptions(attempts=options.max_retries + 1)
-    path = f"{quote(path, safe='/')}:streamGenerateContent?alt=sse"
+    name = model.id if model.id.startswith(("models/", "tunedModels/")) else f"models/{model.id}"
+    path = f"{quote(name, safe='/')}:streamGenerateContent?alt=sse"
     request = sdk._build_request("post", path, body, http_options)
     # Set here and not through the SDK's options, which would tell the service to stop after this time.
     request.timeout = options.timeout_s if options.timeout_s is not None else DEFAULT_TIMEOUT_S
-    if request.headers.get("x-goog-api-key") == _NO_KEY:
-        del request.headers["x-goog-api-key"]
+    if options.api_key:
+        request.headers[_KEY_HEADER] = options.api_key
+    elif request.headers.get(_KEY_HEADER) == _NO_KEY:
+        del request.headers[_KEY_HEADER]
     answer = await sdk._async_request(http_request=request, http_options=http_options, stream=True)
     response: httpx2.Response = answer.response_stream
     return response
