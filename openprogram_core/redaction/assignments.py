@@ -38,7 +38,7 @@ _SEPARATOR = re.compile(
 _OPENING = re.compile(rf"""(?P<prefix>[bBrRfFuU]{{1,2}})?(?P<quote>"{{3}}|'{{3}}|{_QUOTE})""")
 _BARE = re.compile(
     r"""[^\s"'`<>&;,|\\)\]}]+
-    (?:[,|)\]}](?=[^\s"'`<>&;,|\\)\]}=]+(?:[\s"'&;,]|\Z))[^\s"'`<>&;,|\\)\]}=]+)*""",
+    (?:[,|)\]}](?=[A-Za-z0-9!@#$%^*_+-][^\s"'`<>&;,|\\)\]}=]*(?:[\s"'&;,]|\Z))[^\s"'`<>&;,|\\)\]}=]+)*""",
     re.VERBOSE,
 )
 _ENVIRONMENT = re.compile(r"""[^\s"'`;&]+(?:[;&](?![A-Za-z]\w*=)[^\s"'`;&]+)*""")
@@ -186,29 +186,39 @@ class AssignmentScanner:
         if scheme is not None and scheme[1].lower() in _SCHEMES:
             if scheme[1].lower() in _LINE_SCHEMES and lowered.endswith("authorization"):
                 return scheme.end(), _line_end(text, scheme.end(), enclosing)
-            start = scheme.end()
+            return self._after_scheme(scheme.end())
         form = text[first - 1 : first] in ("?", "&") and first > 0
         tight = separator["sign"] in ("=", "%3D", "%3d") and not separator["blank"]
         shape = _FORM if form else _ENVIRONMENT if tight and name.isupper() else _BARE
         match = shape.match(text, start)
         if match is None or _HARMLESS.match(match.group()):
             return None
-        value = match.group().rstrip("." if not form else "")
-        end = start + len(value)
-        if form or (tight and text[end : end + 1] == "&"):
-            return None if is_stand_in(unquote(value)) else (start, end)
+        value, end = match.group(), match.end()
+        if form or tight and text[end : end + 1] == "&":
+            return None if is_stand_in(value) else (start, end)
+        value = value.rstrip(".:!?")
         if text[end : end + 1] in ("(", "[", "{") or is_stand_in(value) or is_code(value):
             return None
         if _LONE_NUMBER.fullmatch(value) and len(value) < 4:
             return None
         if is_word(value):
             # `PASSWORD=swordfish` is an assignment, `password=password` code, `Password: required` prose.
-            plain_assignment = tight and (name.upper() == name or "(" not in text[max(0, first - 64) : first])
+            plain_assignment = tight and (name.isupper() or "(" not in text[max(0, first - 64) : first])
             if separator["option"] is not None:
-                plain_assignment = value.upper() != value
+                plain_assignment = not value.isupper()
             if not plain_assignment or value.lower().replace("-", "_") == name.lower().replace("-", "_"):
                 return None
-        return start, end
+        return start, start + len(match.group().rstrip("."))
+
+    def _after_scheme(self, start: int) -> tuple[int, int] | None:
+        # `Authorization: Bearer authentication` is prose; anything but one plain word is a token.
+        match = _BARE.match(self._text, start)
+        if match is None:
+            return None
+        value = match.group().rstrip(".")
+        if is_stand_in(value) or value.isalpha() and (value.islower() or len(value) < 8):
+            return None
+        return start, start + len(value)
 
     def _cookies(self, start: int, enclosing: str | None) -> tuple[int, int] | None:
         text = self._text

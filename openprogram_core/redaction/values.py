@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from openprogram_core.redaction.edits import PLACEHOLDER
 
 _TEMPLATE = re.compile(
     r"""\$\{.*|\$\(.*|\$[A-Za-z_]\w*|%[A-Za-z_]\w*%|%\([a-z_]+\)s|%s|\{\{.*|\{%.*|\{[A-Za-z_][\w.!:]*\}
+    |\$\d+|:[A-Za-z_]\w*|![A-Za-z]\w*
     |<[^<>]*>|<\w.*|\[[A-Za-z][^\]]*\]|\[secret\ removed.*|@[A-Za-z_.]+@|\#\{.*""",
     re.VERBOSE | re.DOTALL,
 )
@@ -31,7 +33,7 @@ _WORDS = re.compile(r"[^\W\d_]+(?:[-_.][^\W\d_]+)*")
 
 def is_stand_in(value: str) -> bool:
     """Whether ``value`` is nothing, a template, a mask or the usual words for "put it here"."""
-    text = value.strip()
+    text = unquote(value).strip() if "%" in value else value.strip()
     if not text or (PLACEHOLDER in text and len(text) <= len(PLACEHOLDER) + 4):
         return True
     if text.lower() in _NOTHING:

@@ -16,7 +16,7 @@ PLATFORM_RULES = (
     token_rule(
         "github-token",
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-        r"gh[pousr]_[A-Za-z0-9]{30,}",
+        r"gh[pousr]_[A-Za-z0-9]{20,}[A-Za-z0-9_]*",
         ("ghp_" + body(36), "ghs_" + body(36)),
         ("ghp_short", "ghs_service_name"),
     ),

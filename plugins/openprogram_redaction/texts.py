@@ -87,7 +87,7 @@ TEXT_RULES = (
     ),
     ValueRule(
         name="http-tool-login",
-        literals=("-u ", "--user ", "--user=", '-u"', "-u'", "--proxy-user ", "-a "),
+        literals=(" -u", "--user ", "--user=", "--proxy-user ", " -a "),
         pattern=r"\b(?:curl|wget|https?|xh|httpie)\b[^\n]{0,400}?[ \t](?:-u|-a|--user|--proxy-user)[ =]?[\"']?"
         r"[^\s:\"'$]{0,64}:(?P<secret>[^\s\"'$<{][^\s\"']*)",
         matches=("curl -u admin:pw-7-" + body(6) + " https://example.org",),
