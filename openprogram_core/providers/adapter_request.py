@@ -24,7 +24,6 @@ from openprogram_core.providers.options import StreamOptions
 NOT_RUN = "No result: this call was not run."
 """The result a call gets that nobody answered."""
 
-_LONGEST_ID = 64
 _SECRET_HEADERS = frozenset(
     {"authorization", "api-key", "x-api-key", "x-goog-api-key", "proxy-authorization", "cookie"}
 )
@@ -116,7 +115,11 @@ def sendable(value: Any) -> Any:
 
 
 def settle_tool_calls(
-    messages: Sequence[Message], model: Model, *, ids: re.Pattern[str] | None = None
+    messages: Sequence[Message],
+    model: Model,
+    *,
+    ids: re.Pattern[str] | None = None,
+    longest_id: int = 64,
 ) -> list[Message]:
     """Return the conversation with every tool call answered where services want the answer.
 
@@ -127,10 +130,10 @@ def settle_tool_calls(
 
     ``ids`` is what the service takes as an id, from beginning to end: in messages that came from elsewhere
     than ``model`` (`is_own`), other ids and ids that came before are replaced by ones that fit, the same in
-    every run. The service's own ids go back as they came.
+    every run and ``longest_id`` characters at most. The service's own ids go back as they came.
     """
     settled: list[Message] = []
-    names = _Names(ids)
+    names = _Names(ids, longest_id)
     for said, following in _turns(messages):
         if said is not None:
             own = is_own(said, model)
@@ -190,8 +193,9 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[AssistantMessage | Non
 class _Names:
     """Ids as the service takes them, each once."""
 
-    def __init__(self, pattern: re.Pattern[str] | None) -> None:
+    def __init__(self, pattern: re.Pattern[str] | None, longest: int) -> None:
         self._pattern = pattern
+        self._longest = longest
         self._given: set[str] = set()
 
     def give(self, call_id: str, *, own: bool) -> str:
@@ -203,10 +207,10 @@ class _Names:
         name = call_id
         if not self._pattern.fullmatch(name):
             digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-            readable = re.sub(r"[^A-Za-z0-9_-]+", "_", call_id)[: _LONGEST_ID - 16]
+            readable = re.sub(r"[^A-Za-z0-9_-]+", "_", call_id)[: self._longest - 16]
             name = f"{readable}_{digest}"
         plain, number = name, 2
         while name in self._given:
-            name, number = f"{plain[: _LONGEST_ID - 4]}_{number}", number + 1
+            name, number = f"{plain[: self._longest - 4]}_{number}", number + 1
         self._given.add(name)
         return name

@@ -26,14 +26,17 @@ from openprogram_openai.compat import CompletionsCompat, ResponsesCompat, is_ope
 INVALID_JSON = "INVALID_JSON"
 """The key under which arguments go back that were no JSON: servers parse them before the model sees them."""
 
-_IDS = re.compile(r"[A-Za-z0-9_-]{1,40}")
+LONGEST_ID = {"openai-completions": 40, "openai-responses": 64}
+"""The longest tool call id each wire API takes."""
 
 
 def conversation(
     model: Model, context: Context, compat: CompletionsCompat | ResponsesCompat
 ) -> list[Message]:
     """Return the messages to send: every call answered, ids the service takes."""
-    messages = settle_tool_calls(context.messages, model, ids=_IDS)
+    longest = LONGEST_ID.get(model.api, 40)
+    ids = re.compile(rf"[A-Za-z0-9_-]{{1,{longest}}}")
+    messages = settle_tool_calls(context.messages, model, ids=ids, longest_id=longest)
     length = compat.call_id_length
     return [_with_short_ids(message, length) for message in messages] if length else messages
 

@@ -162,8 +162,7 @@ async def test_the_limit_in_the_middle_of_the_arguments(told: str) -> None:
     if told != "not-at-all":
         cut["status"] = told.removeprefix("item-").replace("-", "_")
         events.append(done(0, cut))
-    limit = {"incomplete_details": {"reason": "max_output_tokens"}}
-    message = await said(*events, ended("incomplete", **limit))
+    message = await said(*events, ended("incomplete", incomplete_details={"reason": "max_output_tokens"}))
     assert (message.stop_reason, message.service_stop_reason) == ("length", "max_output_tokens")
     assert calls_of(message) == []
     assert [(call.name, call.reason) for call in invalid_calls_of(message)] == [("rm", "incomplete")]
