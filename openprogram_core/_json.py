@@ -39,8 +39,11 @@ def dump_model(model: BaseModel) -> bytes:
     try:
         return model.__pydantic_serializer__.to_json(model)
     except ValueError:
-        # Pydantic refuses lone surrogates, in a value or in a key.
-        return dump_json(model.model_dump(mode="json"))
+        # Pydantic refuses lone surrogates. Not its JSON mode first: that one replaces them in keys, silently.
+        try:
+            return dump_json(model.model_dump())
+        except TypeError:
+            return dump_json(model.model_dump(mode="json"))
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

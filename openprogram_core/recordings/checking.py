@@ -74,6 +74,9 @@ def check_recording_file(path: str | os.PathLike[str], *, max_row_bytes: int = M
     scanner = RecordingScanner(collector.add, strict=False)
     for line, offset in _lines(where, max_row_bytes):
         scanner.feed(line, offset, max_row_bytes)
+        if scanner.header is None:
+            # No recording: what its other lines are not is of no use to anybody.
+            break
     scanner.finish()
     calls = scanner.calls or {}
     return CheckReport(

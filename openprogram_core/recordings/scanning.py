@@ -115,7 +115,8 @@ class RecordingScanner:
     def _event(self, call_index: int, event_index: int, offset: int, size: int) -> int | None:
         call = self._open.get(call_index)
         if call is None:
-            return self._not_open("an event", call_index)
+            self._not_open("an event", call_index)
+            return None
         if event_index != call.event_count:
             raise RowFaultError(
                 f"the event's event_index is {event_index}, expected {call.event_count}", call_index
@@ -126,7 +127,8 @@ class RecordingScanner:
     def _end(self, row: EndRow, offset: int) -> int | None:
         call = self._open.get(row.call_index)
         if call is None:
-            return self._not_open("the call_end", row.call_index)
+            self._not_open("the call_end", row.call_index)
+            return None
         if row.event_count != call.event_count:
             raise RowFaultError(
                 f"the call_end's event_count is {row.event_count}; the call has {call.event_count} events",
