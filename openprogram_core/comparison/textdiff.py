@@ -12,6 +12,9 @@ from openprogram_core.comparison.texts import ELLIPSIS, shared_prefix, shared_su
 MAX_PIECES = 2_000
 """More words (then lines) than this on a side are not matched: that costs the square of their number."""
 
+CLOSE = 8
+"""Changes with at most this many equal characters between them are shown as one."""
+
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -36,7 +39,8 @@ def text_changes(recorded: str, incoming: str) -> list[TextChange]:
     for pattern in (_WORDS, _LINES):
         lefts, rights = pattern.findall(left), pattern.findall(right)
         if max(len(lefts), len(rights)) <= MAX_PIECES:
-            return [_trimmed(change) for change in _matched(lefts, rights, start)]
+            changes = [_trimmed(change) for change in _matched(lefts, rights, start)]
+            return _merged(changes, recorded, incoming)
     return [TextChange(start, start, left, right)]
 
 
@@ -62,6 +66,22 @@ def _trimmed(change: TextChange) -> TextChange:
         left[: len(left) - end],
         right[: len(right) - end],
     )
+
+
+def _merged(changes: list[TextChange], recorded: str, incoming: str) -> list[TextChange]:
+    """Join changes with next to nothing between them: a reader sees one."""
+    merged: list[TextChange] = []
+    for change in changes:
+        if merged and change.recorded_at - (merged[-1].recorded_at + len(merged[-1].recorded)) <= CLOSE:
+            first = merged.pop()
+            change = TextChange(
+                first.recorded_at,
+                first.incoming_at,
+                recorded[first.recorded_at : change.recorded_at + len(change.recorded)],
+                incoming[first.incoming_at : change.incoming_at + len(change.incoming)],
+            )
+        merged.append(change)
+    return merged
 
 
 def render_changes(recorded: str, incoming: str, *, width: int = 30, limit: int = 5) -> list[str]:

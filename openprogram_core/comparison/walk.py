@@ -51,6 +51,9 @@ class SkippedField(NamedTuple):
 Child: TypeAlias = tuple[Segment, Any, Any, SkipState | None]
 _COMPARED_BY_VALUE = frozenset({str, int, bool, bytes})
 _SEQUENCES = frozenset({list, tuple})
+ALIGNED_DEPTH = 64
+"""Lists nested deeper are paired by index: fingerprints of their items would be taken once a level."""
+
 _ROOT: Segment = "<root>" + chr(0)
 
 
@@ -142,7 +145,7 @@ class Walk:
             return ()
         if type(left) is dict:
             return self._fields(left, right, state)
-        if self._aligned:
+        if self._aligned and max(len(left), len(right)) > 1 and len(self._frames) < ALIGNED_DEPTH:
             return self._aligned_items(left, right, state)
         items: list[Child] = []
         for index, (one, other) in enumerate(zip(left, right, strict=False)):

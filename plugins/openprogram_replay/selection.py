@@ -6,8 +6,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from openprogram_core.comparison import ComparisonPolicy, Difference, find_first_difference
+from openprogram_core.comparison import ComparisonPolicy, Difference, find_differences, find_first_difference
 from openprogram_core.recordings import RecordedCall
+
+WEIGHED = 50
+"""Most calls a request that fits none is held against, to name the closest."""
 
 
 class Refusal(NamedTuple):
@@ -135,7 +138,18 @@ class AnyOrderSelection:
         if equal or not free:
             recorded = f"{count_calls(equal)} equal to it" if equal else count_calls(len(self._calls))
             return Refusal(len(self._calls), Difference("call_index", recorded, "one more call"), None)
-        call = free[0]
-        difference = find_first_difference(call.request(), incoming, policy=self._policy)
-        assert difference is not None
-        return Refusal(call.call_index, difference, call)
+        differences, call = self._closest(free, incoming)
+        return Refusal(call.call_index, differences[0], call)
+
+    def _closest(
+        self, free: list[RecordedCall], incoming: dict[str, Any]
+    ) -> tuple[list[Difference], RecordedCall]:
+        """The call with the fewest differences, all of them; of several the first."""
+        best: tuple[list[Difference], RecordedCall] | None = None
+        for call in free[:WEIGHED]:
+            limit = len(best[0]) if best is not None else None
+            found = find_differences(call.request(), incoming, policy=self._policy, limit=limit)
+            if best is None or len(found) < len(best[0]):
+                best = (found, call)
+        assert best is not None  # free is not empty
+        return best

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import random
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from openprogram_core.providers import AssistantMessageEvent, StreamOptions
+from openprogram_core.recordings import call_lane
+from openprogram_replay import ReplayMismatch, ReplayProvider
+from tests.replay.sessions import Call, ask, say, write_recording
+
+CALLS = 50
+ROUNDS = 20
+
+
+async def play(provider: ReplayProvider, call: Call) -> list[AssistantMessageEvent]:
+    events = []
+    async for event in provider.stream(call.model, call.context, call.options):
+        events.append(event)
+        await asyncio.sleep(0)
+    return events
+
+
+async def play_in_lane(provider: ReplayProvider, call: Call) -> list[AssistantMessageEvent]:
+    if call.lane is None:
+        return await play(provider, call)
+    with call_lane(call.lane):
+        return await play(provider, call)
+
+
+def shuffled(calls: Sequence[Call], seed: int) -> list[Call]:
+    order = list(calls)
+    random.Random(seed).shuffle(order)
+    return order
+
+
+@pytest.mark.parametrize("order", ["ordered", "any-order"])
+async def test_lanes_keep_their_answers_however_they_overlap(tmp_path: Path, order: str) -> None:
+    # The same question in every lane: only the lane tells the answers apart.
+    calls = [
+        Call(ask(f"question {number % 5}"), say(f"answer {number}"), lane=f"lane {number}")
+        for number in range(CALLS)
+    ]
+    path = write_recording(tmp_path / "run.jsonl", calls)
+    for seed in range(ROUNDS):
+        provider = ReplayProvider(path, order=order)  # type: ignore[arg-type] # a parameter of the test
+        chosen = shuffled(calls, seed)
+        answers = await asyncio.gather(*(play_in_lane(provider, call) for call in chosen))
+        assert answers == [list(call.events) for call in chosen]
+        provider.assert_consumed()
+
+
+async def test_any_order_finds_the_answer_by_the_request(tmp_path: Path) -> None:
+    calls = [Call(ask(f"question {number}"), say(f"answer {number}")) for number in range(CALLS)]
+    path = write_recording(tmp_path / "run.jsonl", calls)
+    for seed in range(ROUNDS):
+        provider = ReplayProvider(path, order="any-order")
+        chosen = shuffled(calls, seed)
+        answers = await asyncio.gather(*(play(provider, call) for call in chosen))
+        assert answers == [list(call.events) for call in chosen]
+        provider.assert_consumed()
+
+
+async def test_equal_requests_with_different_answers_each_once_in_order(tmp_path: Path) -> None:
+    calls = [Call(ask(f"question {number % 2}"), say(f"answer {number}")) for number in range(CALLS)]
+    provider = ReplayProvider(write_recording(tmp_path / "run.jsonl", calls), order="any-order")
+    odd_first = [*calls[1::2], *calls[0::2]]
+    answers = await asyncio.gather(*(play(provider, call) for call in odd_first))
+    assert answers == [list(call.events) for call in odd_first]
+    with pytest.raises(ReplayMismatch) as caught:
+        await play(provider, calls[0])
+    assert str(caught.value) == (
+        "replay mismatch at call 50, field call_index: recorded '25 calls equal to it', "
+        "incoming 'one more call'"
+    )
+    assert "recorded 25 times, used 25 times, this is the 26th time" in caught.value.report()
+
+
+@pytest.mark.parametrize("order", ["ordered", "any-order"])
+def test_threads_never_get_each_others_answers(tmp_path: Path, order: str) -> None:
+    calls = [
+        Call(ask(f"question {number}"), say(f"answer {number}"), lane=f"lane {number % 8}")
+        for number in range(400)
+    ]
+    provider = ReplayProvider(
+        write_recording(tmp_path / "run.jsonl", calls),
+        order=order,  # type: ignore[arg-type] # a parameter of the test
+    )
+    wrong: list[Call] = []
+
+    def run_lane(lane: int) -> None:
+        for call in calls[lane::8]:
+            if asyncio.run(play_in_lane(provider, call)) != list(call.events):
+                wrong.append(call)
+
+    threads = [threading.Thread(target=contextvars.copy_context().run, args=(run_lane, n)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    provider.assert_consumed()
+
+
+async def test_a_mismatch_in_one_task_disturbs_no_other(tmp_path: Path) -> None:
+    calls = [
+        Call(ask(f"question {number}"), say(f"answer {number}"), lane=f"lane {number}")
+        for number in range(10)
+    ]
+    provider = ReplayProvider(write_recording(tmp_path / "run.jsonl", calls))
+    wrong = Call(ask("question 4, changed"), [], lane="lane 4")
+    results = await asyncio.gather(
+        *(play_in_lane(provider, call) for call in [*calls[:4], wrong, *calls[5:]]), return_exceptions=True
+    )
+    assert isinstance(results[4], ReplayMismatch)
+    assert results[4].call_index == 4
+    del results[4]
+    assert results == [list(call.events) for call in [*calls[:4], *calls[5:]]]
+    assert await play_in_lane(provider, calls[4]) == list(calls[4].events)
+
+
+async def test_a_lane_that_was_not_recorded_says_which_were(tmp_path: Path) -> None:
+    call = Call(ask("hi"), say("hello"), lane="writer")
+    provider = ReplayProvider(write_recording(tmp_path / "run.jsonl", [call]))
+    with pytest.raises(ReplayMismatch) as caught:
+        await play(provider, Call(call.context, []))
+    assert "recorded '0 calls in no lane', incoming 'one more call'" in str(caught.value)
+    report = caught.value.report()
+    assert "equal to call 0 of lane 'writer', but this call was made in no lane" in report
+    assert "recorded lanes: lane 'writer': 1 call" in report
+
+
+async def test_any_order_refuses_with_the_closest_call(tmp_path: Path) -> None:
+    calls = [Call(ask(f"question {number}", system="be brief"), say("x")) for number in range(5)]
+    provider = ReplayProvider(write_recording(tmp_path / "run.jsonl", calls), order="any-order")
+    changed = Call(ask("question 3", system="be long"), [], options=StreamOptions())
+    with pytest.raises(ReplayMismatch) as caught:
+        await play(provider, changed)
+    assert (caught.value.call_index, caught.value.field_path) == (3, "context.system_prompt")
+    assert provider.calls_used == 0
