@@ -7,7 +7,8 @@ one without activating anything.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
@@ -96,8 +97,12 @@ class PluginSet:
         that two names load. A plugin that requires another version of this distribution is not imported.
         ``only_built_in`` leaves out what does not belong to this distribution.
         """
+        with _loading():
+            return cls._load(frozenset(disabled), only_built_in)
+
+    @classmethod
+    def _load(cls, refused: frozenset[str], only_built_in: bool) -> PluginSet:
         loaded = _Loaded()
-        refused = frozenset(disabled)
         found = [
             point
             for point in find_entry_points()
@@ -298,10 +303,18 @@ def _guarded(plugin: str, hook_name: str, act: Callable[[], T]) -> T:
 
 
 def _describe(error: BaseException) -> str:
+    kind = type(error).__name__
+    # What redacts messages is made of plugins, too: when those fail, their own messages go untold.
+    if _activity.describing:
+        return kind
     from openprogram_core.redaction import safe_message
 
-    text = safe_message(str(error))
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    _activity.describing = True
+    try:
+        text = safe_message(str(error))
+    finally:
+        _activity.describing = False
+    return f"{kind}: {text}" if text else kind
 
 
 def _checked_wrap(plugin: str, wrapper: ProviderWrapper) -> Callable[[str, ApiProvider | None], ApiProvider]:
@@ -333,6 +346,15 @@ def _info(
     return PluginInfo(point.name, point.distribution, point.version, state, hooks, error, warnings)
 
 
+@contextmanager
+def _loading() -> Iterator[None]:
+    before, _activity.loading = _activity.loading, True
+    try:
+        yield
+    finally:
+        _activity.loading = before
+
+
 def _load_one(point: FoundEntryPoint, loaded: _Loaded) -> PluginInfo:
     try:
         hooks = loaded.add(point.name, point.load())
@@ -356,16 +378,49 @@ def _oddities(point: FoundEntryPoint, hooks: tuple[str, ...]) -> tuple[str, ...]
     return tuple(odd)
 
 
-_default_lock = threading.Lock()
+class _Activity(threading.local):
+    loading = False
+    describing = False
+
+
+_activity = _Activity()
+_lock = threading.RLock()
 _default: PluginSet | None = None
+_built_in: PluginSet | None = None
 
 
-def default_plugin_set() -> PluginSet:
-    """The installed plugins, loaded at the first call, without those disabled in the configuration."""
+def default_plugin_set(disabled: Iterable[str] | None = None) -> PluginSet:
+    """The installed plugins, loaded at the first call, without those disabled in the configuration.
+
+    ``disabled`` is what the configuration says, for a caller that has read it already.
+    """
     global _default
-    with _default_lock:
+    with _lock:
         if _default is None:
-            from openprogram_core._config import read_configuration
+            if disabled is None:
+                from openprogram_core._config import read_configuration
 
-            _default = PluginSet.load(disabled=read_configuration().disabled_plugins)
+                disabled = read_configuration().disabled_plugins
+            _default = PluginSet.load(disabled=disabled)
         return _default
+
+
+def message_plugin_set() -> PluginSet:
+    """The plugins whose rules clean error messages and logs: all of them, or else the built-in rules.
+
+    It has to serve while plugins load, and when one has failed or the configuration cannot be read.
+    """
+    global _built_in
+    if not _activity.loading:
+        try:
+            plugins = default_plugin_set()
+        except OpenProgramError:
+            pass
+        else:
+            if not plugins.failed():
+                return plugins
+    with _lock:
+        if _built_in is None:
+            # Only these rules, so that any other part may be the broken one.
+            _built_in = PluginSet.load(only_built_in=True).only("openprogram_redaction")
+        return _built_in

@@ -171,14 +171,14 @@ def _log_problem(event: str, error: BaseException) -> None:
 
 def _activate() -> ProviderRuntimeSnapshot:
     from openprogram_core._config import read_configuration
-    from openprogram_core._plugins import PluginSet
+    from openprogram_core._plugins import PluginSet, default_plugin_set
 
     try:
         configuration = read_configuration()
     except OpenProgramError as error:
         # What is disabled is unknown, so only what belongs to this distribution is loaded.
         return _block("unknown", error, _load_plugins(PluginSet.load(only_built_in=True)))
-    plugins = _load_plugins(PluginSet.load(disabled=configuration.disabled_plugins))
+    plugins = _load_plugins(default_plugin_set(configuration.disabled_plugins))
     return _activate_mode(configuration, plugins)
 
 

@@ -25,8 +25,12 @@ def safe_message(text: str, limit: int = 512) -> str:
     Never raises. Where redaction is not to be had, the text is withheld.
     """
     try:
+        from openprogram_core._plugins import message_plugin_set
+        from openprogram_core.redaction.redactor import Redactor
+
         # What lies far behind the limit is not shown and need not be scanned.
-        redacted: str = remove_secret_values(str(text)[: limit + 4096])
+        redactor = Redactor.from_plugins(message_plugin_set())
+        redacted: str = redactor.remove_secret_values(str(text)[: limit + 4096])
     except Exception as error:
         return f"[message withheld: redaction failed with {type(error).__name__}]"
     return redacted if len(redacted) <= limit else redacted[: max(0, limit - 1)] + "…"

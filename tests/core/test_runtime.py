@@ -201,14 +201,6 @@ def test_what_cannot_be_activated_blocks_every_provider_with_one_diagnostic(
     assert "openprogram recordings off" in words
 
 
-FAILING_PLUGIN = (
-    PLUGIN_DISTRIBUTION
-    + """
-install(sys.argv[1] if len(sys.argv) > 1 else sys.path_folder, "acme_broken", "raise RuntimeError('boom')")
-"""
-)
-
-
 @pytest.mark.parametrize(("mode", "expected"), [("off", "off"), ("record", "blocked"), ("replay", "blocked")])
 def test_a_foreign_plugin_that_fails_to_load_is_skipped_when_off_and_blocks_otherwise(
     mode: str, expected: str, tmp_path: Path
@@ -230,17 +222,14 @@ print(any("acme_broken" in str(event) for event in events))
 """
     )
     ran = run_python(code, home=tmp_path)
-    assert ran.stdout.splitlines()[-3:] == [expected, "[('failed', 'RuntimeError: boom')]", "True"], (
+    assert ran.stdout.splitlines()[-3:] == [expected, "[('failed', 'importing acme_broken raised RuntimeError: boom')]", "True"], (
         ran.stderr
     )
 
 
 def test_a_built_in_plugin_that_fails_fails_the_runtime_for_good(tmp_path: Path) -> None:
     code = """
-    import sys, types
-    broken = types.ModuleType("openprogram_openai")
-    def __getattr__(name):
-        raise RuntimeError("half an installation")
+    import sys
     sys.modules["openprogram_openai"] = None
     import openprogram_core
     for _ in range(2):
