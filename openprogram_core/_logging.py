@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 
@@ -30,7 +31,12 @@ class SafeLogger:
     def _log(self, level: str, event: str, fields: dict[str, object]) -> None:
         import structlog
 
-        logger: Any = structlog.get_logger(self.name)
+        # structlog's own default writes to stdout, which belongs to the program's data.
+        logger: Any = (
+            structlog.get_logger(self.name)
+            if structlog.is_configured()
+            else structlog.wrap_logger(structlog.PrintLogger(sys.stderr))
+        )
         getattr(logger, level)(event, **{name: _safe(value) for name, value in fields.items()})
 
 

@@ -222,9 +222,11 @@ print(any("acme_broken" in str(event) for event in events))
 """
     )
     ran = run_python(code, home=tmp_path)
-    assert ran.stdout.splitlines()[-3:] == [expected, "[('failed', 'importing acme_broken raised RuntimeError: boom')]", "True"], (
-        ran.stderr
-    )
+    assert ran.stdout.splitlines()[-3:] == [
+        expected,
+        "[('failed', 'importing acme_broken raised RuntimeError: boom')]",
+        "True",
+    ], ran.stderr
 
 
 def test_a_built_in_plugin_that_fails_fails_the_runtime_for_good(tmp_path: Path) -> None:
