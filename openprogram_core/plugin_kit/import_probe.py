@@ -48,7 +48,7 @@ class Watch:
             return
         if event == "open":
             frame = sys._getframe(1)
-            if not _is_reading_for_import(frame, arguments[0]):
+            if not _belongs_to_importing(frame):
                 self._note(f"opened {_short(arguments[0])}", frame)
         elif event in _ACTS:
             self._note(_ACTS[event], sys._getframe(1))
@@ -72,13 +72,16 @@ class Watch:
         return str(frame.f_globals.get("__name__", "?"))
 
 
-def _is_reading_for_import(frame: FrameType, path: object) -> bool:
-    if frame.f_code.co_filename.startswith("<frozen importlib"):
+def _belongs_to_importing(frame: FrameType) -> bool:
+    if frame.f_code.co_filename.startswith("<frozen "):
         return True
-    # importlib.metadata.version() of one's own package is the usual way to a __version__.
-    return isinstance(path, str) and any(
-        part.endswith((".dist-info", ".egg-info")) for part in Path(path).parts
-    )
+    # Asking for a version or for entry points at import is what many libraries do, and is only reading.
+    found: FrameType | None = frame
+    while found is not None:
+        if found.f_globals.get("__name__", "").startswith(("importlib.metadata", "importlib_metadata")):
+            return True
+        found = found.f_back
+    return False
 
 
 def _short(path: object) -> str:
