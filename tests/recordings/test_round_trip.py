@@ -97,7 +97,9 @@ def test_values_no_other_format_keeps(value: object, tmp_path: Path) -> None:
 
 def test_enormous_texts_and_many_blocks(tmp_path: Path) -> None:
     events: list[AssistantMessageEvent] = [delta("é" * 3_000_000), delta("")]
-    events += [TextEndEvent(content_index=index, content=TextContent(text=str(index))) for index in range(1000)]
+    events += [
+        TextEndEvent(content_index=index, content=TextContent(text=str(index))) for index in range(1000)
+    ]
     path = write_rows(tmp_path / "a.jsonl", whole_rows([Call(events), Call(events[:2])]))
     with read_recording_file(path) as recording:
         assert list(recording.calls[0].events()) == events
