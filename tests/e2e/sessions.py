@@ -20,7 +20,7 @@ class LoopSession:
     tool_answers: dict[str, str]
 
 
-def _chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
     return {
         "id": "chatcmpl-own",
         "object": "chat.completion.chunk",
@@ -30,7 +30,7 @@ def _chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
     }
 
 
-def _call(index: int, id: str | None, name: str | None, arguments: str) -> dict[str, Any]:
+def tool_call_delta(index: int, id: str | None, name: str | None, arguments: str) -> dict[str, Any]:
     function = {"arguments": arguments} if name is None else {"name": name, "arguments": arguments}
     call: dict[str, Any] = {"index": index, "function": function}
     if id is not None:
@@ -38,7 +38,7 @@ def _call(index: int, id: str | None, name: str | None, arguments: str) -> dict[
     return call
 
 
-def _usage(prompt: int, completion: int) -> dict[str, Any]:
+def usage_chunk(prompt: int, completion: int) -> dict[str, Any]:
     usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
     return {"id": "chatcmpl-own", "object": "chat.completion.chunk", "created": 1, "model": "m",
             "choices": [], "usage": usage}  # fmt: skip
@@ -47,29 +47,29 @@ def _usage(prompt: int, completion: int) -> dict[str, Any]:
 def own_session() -> LoopSession:
     """Two parallel calls, then one more, then a text beyond ASCII."""
     first = sse(
-        _chunk({"role": "assistant", "content": None}),
-        _chunk({"tool_calls": [_call(0, "call_a", "get_country", "")]}),
-        _chunk({"tool_calls": [_call(0, None, None, "{}")]}),
-        _chunk({"tool_calls": [_call(1, "call_b", "get_product", "")]}),
-        _chunk({"tool_calls": [_call(1, None, None, '{"na')]}),
-        _chunk({"tool_calls": [_call(1, None, None, 'me": "Ünï"}')]}),
-        _chunk({}, "tool_calls"),
-        _usage(20, 9),
+        chunk({"role": "assistant", "content": None}),
+        chunk({"tool_calls": [tool_call_delta(0, "call_a", "get_country", "")]}),
+        chunk({"tool_calls": [tool_call_delta(0, None, None, "{}")]}),
+        chunk({"tool_calls": [tool_call_delta(1, "call_b", "get_product", "")]}),
+        chunk({"tool_calls": [tool_call_delta(1, None, None, '{"na')]}),
+        chunk({"tool_calls": [tool_call_delta(1, None, None, 'me": "Ünï"}')]}),
+        chunk({}, "tool_calls"),
+        usage_chunk(20, 9),
         end="[DONE]",
     )
     second = sse(
-        _chunk({"role": "assistant", "content": "Let me "}),
-        _chunk({"content": "see 🌦"}),
-        _chunk({"tool_calls": [_call(0, "call_c", "get_weather", '{"city": "Genève"}')]}),
-        _chunk({}, "tool_calls"),
-        _usage(41, 12),
+        chunk({"role": "assistant", "content": "Let me "}),
+        chunk({"content": "see 🌦"}),
+        chunk({"tool_calls": [tool_call_delta(0, "call_c", "get_weather", '{"city": "Genève"}')]}),
+        chunk({}, "tool_calls"),
+        usage_chunk(41, 12),
         end="[DONE]",
     )
     third = sse(
-        _chunk({"role": "assistant", "content": ""}),
-        *[_chunk({"content": piece}) for piece in ("À ", "Genève", " il ", "pleut ☔", ".")],
-        _chunk({}, "stop"),
-        _usage(60, 7),
+        chunk({"role": "assistant", "content": ""}),
+        *[chunk({"content": piece}) for piece in ("À ", "Genève", " il ", "pleut ☔", ".")],
+        chunk({}, "stop"),
+        usage_chunk(60, 7),
         end="[DONE]",
     )
     answers = {"get_country": "Suisse", "get_product": "Käse 🧀", "get_weather": "pluie"}
