@@ -24,6 +24,7 @@ from openprogram_core.providers.adapter_request import (
     visible_content,
 )
 from openprogram_core.providers.adapter_run import WireCall, run_wire_call
+from openprogram_core.providers.adapter_values import count_in, list_in, object_in, objects_in, text_in
 from openprogram_core.providers.stream import with_credentials
 
 __all__ = [
@@ -31,19 +32,24 @@ __all__ = [
     "LoopClients",
     "WireCall",
     "clean_message",
+    "count_in",
     "error_from_body",
     "error_from_exception",
     "is_from_same_model",
     "is_own",
     "kind_of_status",
+    "list_in",
     "merge_body",
     "merge_headers",
+    "object_in",
+    "objects_in",
     "provider_error",
     "retry_after",
     "run_wire_call",
     "secret_headers",
     "sendable",
     "settle_tool_calls",
+    "text_in",
     "visible_content",
     "with_credentials",
 ]

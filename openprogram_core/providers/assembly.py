@@ -173,8 +173,8 @@ class StreamAssembler:
         or repeated id becomes ``call_N`` with N the call's place in the message, or the next free number: the
         same on every run. The start event waits until the name is known.
         """
+        events = self.start() + self._end_other(key, "toolcall")
         block = self._blocks.get(key)
-        events = self.start()
         if block is None:
             block = _Block("toolcall", -1)
             self._blocks[key] = block
@@ -355,7 +355,7 @@ class StreamAssembler:
         )
 
     def _open(self, key: Hashable, kind: str) -> tuple[list[AssistantMessageEvent], _Block]:
-        events = self.start()
+        events = self.start() + self._end_other(key, kind)
         block = self._blocks.get(key)
         if block is None:
             block = _Block(kind, self._take_index())
@@ -363,6 +363,11 @@ class StreamAssembler:
             opened = TextStartEvent if kind == "text" else ThinkingStartEvent
             events.append(opened(content_index=block.content_index))
         return events, block
+
+    def _end_other(self, key: Hashable, kind: str) -> list[AssistantMessageEvent]:
+        # A service that uses one key for two kinds of content means two blocks.
+        block = self._blocks.get(key)
+        return self.end(key) if block is not None and block.kind != kind else []
 
     def _take_index(self) -> int:
         index, self._next_index = self._next_index, self._next_index + 1

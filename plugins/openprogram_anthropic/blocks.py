@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from openprogram_core.providers import parse_arguments
+from openprogram_core.providers.adapter import list_in, text_in
 
 
 class OpaqueBlock:
@@ -24,9 +25,9 @@ class OpaqueBlock:
         block = self._block
         match delta.get("type"):
             case "input_json_delta":
-                self._input.append(delta.get("partial_json") or "")
+                self._input.append(text_in(delta, "partial_json"))
             case "citations_delta":
-                block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
+                block["citations"] = [*list_in(block, "citations"), delta.get("citation")]
             case _:
                 block.update(
                     {name: _grown(block.get(name), value) for name, value in delta.items() if name != "type"}

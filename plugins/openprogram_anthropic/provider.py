@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_anthropic.reader import StreamReader
@@ -132,11 +132,11 @@ class _MessagesCall(WireCall):
                 if event.data and event.data != "[DONE]":
                     yield _Payload(event.event, event.data)
 
-    def feed(self, payload: _Payload) -> list[AssistantMessageEvent]:
+    def feed(self, payload: _Payload) -> Iterable[AssistantMessageEvent]:
         return self._reader.feed(payload.name, json.loads(payload.data))
 
-    def finish(self) -> list[AssistantMessageEvent]:
-        return []
+    def finish(self) -> Iterable[AssistantMessageEvent]:
+        return ()
 
     def classify(self, error: Exception) -> ProviderError | None:
         import anthropic

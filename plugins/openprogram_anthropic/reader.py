@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from openprogram_anthropic.blocks import OpaqueBlock, fields_beside
@@ -15,7 +15,13 @@ from openprogram_core.providers import (
     StreamAssembler,
     parse_arguments,
 )
-from openprogram_core.providers.adapter import error_from_body, provider_error
+from openprogram_core.providers.adapter import (
+    error_from_body,
+    object_in,
+    objects_in,
+    provider_error,
+    text_in,
+)
 
 _REASONS: dict[str, StopReason] = {
     "end_turn": "stop",
@@ -29,7 +35,7 @@ _REASONS: dict[str, StopReason] = {
 
 _MESSAGE_FIELDS = {"id", "type", "role", "content", "stop_reason", "stop_sequence", "usage"}
 
-Events = list[AssistantMessageEvent]
+Events = Iterator[AssistantMessageEvent]
 
 
 class StreamReader:
@@ -44,138 +50,142 @@ class StreamReader:
     def __init__(self, assembler: StreamAssembler, secrets: list[str]) -> None:
         self._assembler = assembler
         self._secrets = secrets
-        self._whole_input: dict[Any, Any] = {}
-        self._opaque: dict[Any, OpaqueBlock] = {}
-        self._maybe_cut: list[Any] = []
+        self._whole_input: dict[str, Any] = {}
+        self._opaque: dict[str, OpaqueBlock] = {}
+        self._maybe_cut: list[str] = []
         self._reason: str | None = None
         self._stop_details: Mapping[str, Any] = {}
 
     def feed(self, name: str | None, payload: Any) -> Events:
-        """Return the events of one server-sent event: its ``event:`` line and its parsed data."""
+        """Yield the events of one server-sent event: its ``event:`` line and its parsed data.
+
+        Raises `ProviderError` of kind ``protocol`` for a field of the wrong type.
+        """
         if not isinstance(payload, dict):
-            return self._unknown(name or "message", payload)
-        kind = payload.get("type") or name
-        index = payload.get("index")
+            yield from self._unknown(name or "message", payload)
+            return
+        kind = text_in(payload, "type") or name
+        index = str(payload.get("index"))
         match kind:
             case "ping":
-                return []
+                return
             case "message_start":
-                return self._message_start(payload.get("message") or {})
+                yield from self._message_start(object_in(payload, "message"))
             case "content_block_start":
-                return self._block_start(index, payload.get("content_block") or {})
+                yield from self._block_start(index, object_in(payload, "content_block"))
             case "content_block_delta":
-                return self._block_delta(index, payload.get("delta") or {}, payload)
+                yield from self._block_delta(index, object_in(payload, "delta"), payload)
             case "content_block_stop":
-                return self._block_stop(index)
+                yield from self._block_stop(index)
             case "message_delta":
-                return self._message_delta(payload)
+                yield from self._message_delta(payload)
             case "message_stop":
-                return self._message_stop()
+                yield from self._message_stop()
             case "error":
-                return self._assembler.fail(
-                    error_from_body(payload, default="overloaded", secrets=self._secrets)
-                )
-        return self._unknown(str(kind), payload)
+                error = error_from_body(payload, default="overloaded", secrets=self._secrets)
+                yield from self._assembler.fail(error)
+            case _:
+                yield from self._unknown(str(kind), payload)
 
     def _unknown(self, kind: str, payload: Any) -> Events:
-        return self._assembler.opaque(EVENT_PREFIX + kind, payload)
+        yield from self._assembler.opaque(EVENT_PREFIX + kind, payload)
 
     def _message_start(self, message: Mapping[str, Any]) -> Events:
         assembler = self._assembler
-        assembler.response_id = message.get("id") or assembler.response_id
+        assembler.response_id = text_in(message, "id") or assembler.response_id
         self._note_usage(message.get("usage"))
         assembler.service_details |= fields_beside(message, _MESSAGE_FIELDS)
-        events = assembler.start()
-        for place, block in enumerate(message.get("content") or []):
-            key = ("message_start", place)
-            events += self._block_start(key, block)
-            events += self._block_stop(key)
-        return events
+        yield from assembler.start()
+        for place, block in enumerate(objects_in(message, "content")):
+            key = f"message_start {place}"
+            yield from self._block_start(key, block)
+            yield from self._block_stop(key)
 
-    def _block_start(self, key: Any, block: Mapping[str, Any]) -> Events:
+    def _block_start(self, key: str, block: Mapping[str, Any]) -> Events:
         assembler = self._assembler
-        events = self._end_maybe_cut()
-        match block.get("type"):
+        yield from self._end_maybe_cut()
+        match text_in(block, "type"):
             case "text":
-                events += assembler.text(key, block.get("text") or "")
-                for citation in block.get("citations") or []:
+                yield from assembler.text(key, text_in(block, "text"))
+                for citation in objects_in(block, "citations"):
                     assembler.cite(key, citation)
                 self._keep_extras(key, block, {"type", "text", "citations"})
             case "thinking":
-                events += assembler.thinking(key, block.get("thinking") or "")
-                if block.get("signature"):
-                    assembler.sign(key, block["signature"])
+                yield from assembler.thinking(key, text_in(block, "thinking"))
+                if signature := text_in(block, "signature"):
+                    assembler.sign(key, signature)
             case "redacted_thinking":
-                events += assembler.thinking(key, "", redacted=True)
-                assembler.sign(key, block.get("data") or "")
+                yield from assembler.thinking(key, "", redacted=True)
+                assembler.sign(key, text_in(block, "data"))
             case "tool_use":
-                events += assembler.tool_call(key, "", id=block.get("id"), name=block.get("name"))
+                call_id, name = text_in(block, "id"), text_in(block, "name")
+                yield from assembler.tool_call(key, "", id=call_id, name=name)
                 self._whole_input[key] = block.get("input")
                 self._keep_extras(key, block, {"type", "id", "name", "input"})
             case _:
                 self._opaque[key] = OpaqueBlock(block)
-        return events
 
-    def _block_delta(self, key: Any, delta: Mapping[str, Any], payload: Any) -> Events:
+    def _block_delta(self, key: str, delta: Mapping[str, Any], payload: Any) -> Events:
         assembler = self._assembler
         if key in self._opaque:
             self._opaque[key].add(delta)
-            return []
-        match delta.get("type"):
+            return
+        match text_in(delta, "type"):
             case "text_delta":
-                return assembler.text(key, delta.get("text") or "")
+                yield from assembler.text(key, text_in(delta, "text"))
             case "thinking_delta":
-                return assembler.thinking(key, delta.get("thinking") or "")
+                yield from assembler.thinking(key, text_in(delta, "thinking"))
             case "signature_delta":
-                events = assembler.thinking(key, "")
-                assembler.sign(key, delta.get("signature") or "", append=True)
-                return events
+                yield from assembler.thinking(key, "")
+                assembler.sign(key, text_in(delta, "signature"), append=True)
             case "input_json_delta":
-                return assembler.tool_call(key, delta.get("partial_json") or "")
+                yield from assembler.tool_call(key, text_in(delta, "partial_json"))
             case "citations_delta":
-                events = assembler.text(key, "")
-                assembler.cite(key, delta.get("citation") or {})
-                return events
-        return self._unknown("content_block_delta", payload)
+                yield from assembler.text(key, "")
+                assembler.cite(key, object_in(delta, "citation"))
+            case _:
+                yield from self._unknown("content_block_delta", payload)
 
-    def _block_stop(self, key: Any) -> Events:
+    def _block_stop(self, key: str) -> Events:
         assembler = self._assembler
         if key in self._opaque:
             block = self._opaque.pop(key).whole()
-            return assembler.opaque(str(block.get("type") or "content_block"), block)
+            yield from assembler.opaque(str(block.get("type") or "content_block"), block)
+            return
         if key not in self._whole_input:
-            return assembler.end(key)
-        events: Events = []
+            yield from assembler.end(key)
+            return
         whole = self._whole_input.pop(key)
         text = assembler.text_of(key)
         if not text and whole:
             # Some servers give the arguments at once, with the block's start.
             text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-            events += assembler.tool_call(key, text)
+            yield from assembler.tool_call(key, text)
         if text and parse_arguments(text) is not None:
-            return events + assembler.end(key)
-        # No arguments, or broken ones: only the stop reason, or a block after this one, tells a call without
-        # arguments from one that the limit cut.
-        self._maybe_cut.append(key)
-        return events
+            yield from assembler.end(key)
+        else:
+            # No arguments, or broken ones: only the stop reason, or a block after this one, tells a call
+            # without arguments from one that the limit cut.
+            self._maybe_cut.append(key)
 
     def _end_maybe_cut(self) -> Events:
         keys, self._maybe_cut = self._maybe_cut, []
-        return [event for key in keys for event in self._assembler.end(key)]
+        for key in keys:
+            yield from self._assembler.end(key)
 
-    def _keep_extras(self, key: Any, block: Mapping[str, Any], known: set[str]) -> None:
+    def _keep_extras(self, key: str, block: Mapping[str, Any], known: set[str]) -> None:
         extras = fields_beside(block, known)
         if extras:
             self._assembler.sign(key, json.dumps(extras, ensure_ascii=False, separators=(",", ":")))
 
     def _message_delta(self, payload: Mapping[str, Any]) -> Events:
-        delta = payload.get("delta") or {}
-        self._reason = delta.get("stop_reason") or self._reason
-        self._stop_details = delta.get("stop_details") or self._stop_details
+        delta = object_in(payload, "delta")
+        self._reason = text_in(delta, "stop_reason") or self._reason
+        self._stop_details = object_in(delta, "stop_details") or self._stop_details
         self._note_usage(payload.get("usage"))
         self._assembler.service_details |= fields_beside(delta, {"stop_reason"})
         self._assembler.service_details |= fields_beside(payload, {"type", "delta", "usage"})
-        return self._assembler.start()
+        yield from self._assembler.start()
 
     def _note_usage(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -184,17 +194,17 @@ class StreamReader:
 
     def _message_stop(self) -> Events:
         assembler = self._assembler
-        events = [event for key in list(self._opaque) for event in self._block_stop(key)]
+        for key in list(self._opaque):
+            yield from self._block_stop(key)
         if self._reason is None:
-            cut = provider_error(
-                "protocol", "message_stop without a stop_reason: the message may not be complete"
-            )
-            return events + assembler.fail(cut)
-        if self._reason == "refusal":
-            explanation = self._stop_details.get("explanation") or "the service refused to answer"
-            refused = provider_error("content_filter", str(explanation), secrets=self._secrets)
-            return events + assembler.fail(refused, service_stop_reason="refusal")
-        reason = _REASONS.get(self._reason, "stop")
-        if reason == "stop" and self._reason != "pause_turn" and assembler.has_tool_calls():
-            reason = "toolUse"
-        return events + assembler.done(reason, service_stop_reason=self._reason)
+            cut = "message_stop without a stop_reason: the message may not be complete"
+            yield from assembler.fail(provider_error("protocol", cut))
+        elif self._reason == "refusal":
+            why = str(self._stop_details.get("explanation") or "the service refused to answer")
+            refused = provider_error("content_filter", why, secrets=self._secrets)
+            yield from assembler.fail(refused, service_stop_reason="refusal")
+        else:
+            reason = _REASONS.get(self._reason, "stop")
+            if reason == "stop" and self._reason != "pause_turn" and assembler.has_tool_calls():
+                reason = "toolUse"
+            yield from assembler.done(reason, service_stop_reason=self._reason)

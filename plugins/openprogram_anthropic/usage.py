@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from openprogram_core.providers import Usage
+from openprogram_core.providers.adapter import count_in, object_in
 
 
 def read_usage(kept: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[Usage, dict[str, Any]]:
@@ -19,17 +20,11 @@ def read_usage(kept: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[Usage,
         # A server that repeats the object may leave counts out, or give 0, that it had told before.
         if value is not None and not (value == 0 and merged.get(name)):
             merged[name] = value
-    details = merged.get("output_tokens_details")
-    thinking = details.get("thinking_tokens") if isinstance(details, Mapping) else None
     usage = Usage(
-        input=_count(merged.get("input_tokens")),
-        output=_count(merged.get("output_tokens")),
-        cache_read=_count(merged.get("cache_read_input_tokens")),
-        cache_write=_count(merged.get("cache_creation_input_tokens")),
-        reasoning=_count(thinking),
+        input=count_in(merged, "input_tokens"),
+        output=count_in(merged, "output_tokens"),
+        cache_read=count_in(merged, "cache_read_input_tokens"),
+        cache_write=count_in(merged, "cache_creation_input_tokens"),
+        reasoning=count_in(object_in(merged, "output_tokens_details"), "thinking_tokens"),
     )
     return usage, merged
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0

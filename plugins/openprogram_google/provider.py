@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING
 
 from openprogram_core.providers import (
@@ -109,10 +109,10 @@ class _GenerateCall(WireCall):
                 if event.data and event.data != "[DONE]":
                     yield event.data
 
-    def feed(self, payload: str) -> list[AssistantMessageEvent]:
+    def feed(self, payload: str) -> Iterable[AssistantMessageEvent]:
         return self._reader.feed(json.loads(payload))
 
-    def finish(self) -> list[AssistantMessageEvent]:
+    def finish(self) -> Iterable[AssistantMessageEvent]:
         return self._reader.finish()
 
     def classify(self, error: Exception) -> ProviderError | None:

@@ -6,12 +6,19 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from openprogram_core.providers import AssistantMessageEvent, StreamAssembler
-from openprogram_core.providers.adapter import error_from_body, provider_error
+from openprogram_core.providers import AssistantMessageEvent, ErrorKind, StreamAssembler
+from openprogram_core.providers.adapter import (
+    error_from_body,
+    list_in,
+    object_in,
+    objects_in,
+    provider_error,
+    text_in,
+)
 from openprogram_google.endings import FAILURES, STOPS
 from openprogram_google.usage import read_usage
 
-Events = list[AssistantMessageEvent]
+Events = Iterator[AssistantMessageEvent]
 
 _CHUNK_FIELDS = frozenset({"candidates", "usageMetadata", "responseId"})
 _TEXT_FIELDS = frozenset({"text", "thought", "thoughtSignature"})
@@ -42,23 +49,28 @@ class StreamReader:
         self._blocked: Mapping[str, Any] = {}
 
     def feed(self, chunk: Any) -> Events:
-        """Return the events of one chunk."""
+        """Yield the events of one chunk.
+
+        Raises `ProviderError` of kind ``protocol`` for a field of the wrong type.
+        """
         assembler = self._assembler
         if not isinstance(chunk, dict):
-            return assembler.opaque("chunk", chunk)
+            yield from assembler.opaque("chunk", chunk)
+            return
         if chunk.get("error"):
-            return assembler.fail(error_from_body(chunk, default="overloaded", secrets=self._secrets))
-        assembler.response_id = chunk.get("responseId") or assembler.response_id
+            yield from assembler.fail(error_from_body(chunk, default="overloaded", secrets=self._secrets))
+            return
+        assembler.response_id = text_in(chunk, "responseId") or assembler.response_id
         self._note_usage(chunk.get("usageMetadata"))
-        self._blocked = chunk.get("promptFeedback") or self._blocked
-        details = {name: value for name, value in chunk.items() if name not in _CHUNK_FIELDS}
-        assembler.service_details |= details
-        events = assembler.start()
-        for candidate in chunk.get("candidates") or []:
+        self._blocked = object_in(chunk, "promptFeedback") or self._blocked
+        assembler.service_details |= {
+            name: value for name, value in chunk.items() if name not in _CHUNK_FIELDS
+        }
+        yield from assembler.start()
+        for candidate in objects_in(chunk, "candidates"):
             # A second candidate never mixes into the first.
             if not candidate.get("index"):
-                events += self._candidate(candidate)
-        return events
+                yield from self._candidate(candidate)
 
     def _note_usage(self, said: Any) -> None:
         if isinstance(said, dict):
@@ -68,10 +80,9 @@ class StreamReader:
             self._assembler.service_details["usageMetadata"] = dict(self._usage)
 
     def _candidate(self, candidate: Mapping[str, Any]) -> Events:
-        events: Events = []
-        for part in (candidate.get("content") or {}).get("parts") or []:
-            events += self._part(part)
-        self._finish = candidate.get("finishReason") or self._finish
+        for part in list_in(object_in(candidate, "content"), "parts"):
+            yield from self._part(part)
+        self._finish = text_in(candidate, "finishReason") or self._finish
         for name, value in candidate.items():
             if name == "citationMetadata":
                 self._cite(value)
@@ -79,55 +90,54 @@ class StreamReader:
                 self._assembler.service_details[name] = value
             elif name not in _HANDLED and value and (name, value) not in self._beside:
                 self._beside.append((name, value))
-        return events
 
     def _part(self, part: Any) -> Events:
         if not isinstance(part, dict):
-            return self._opaque("part", part)
-        if isinstance(part.get("text"), str):
-            return self._text(part)
+            yield from self._opaque("part", part)
+            return
         call = part.get("functionCall")
-        if isinstance(call, dict) and not _STREAMED_CALL_FIELDS & set(call):
-            return self._call(part, call)
-        kind = next((name for name in part if name not in _TEXT_FIELDS), "thoughtSignature")
-        return self._opaque(kind, part)
+        if isinstance(part.get("text"), str):
+            yield from self._text(part)
+        elif isinstance(call, dict) and not _STREAMED_CALL_FIELDS & set(call):
+            yield from self._call(part, call)
+        else:
+            kind = next((name for name in part if name not in _TEXT_FIELDS), "thoughtSignature")
+            yield from self._opaque(kind, part)
 
     def _text(self, part: Mapping[str, Any]) -> Events:
-        text, signature = part["text"], part.get("thoughtSignature")
+        text, signature = part["text"], text_in(part, "thoughtSignature")
         kind = "thinking" if part.get("thought") else "text"
-        events: Events = []
         if signature or (text and (self._open is None or self._open[0] != kind)):
-            events += self._close()
+            yield from self._close()
             self._open = self._new_key(kind)
         if self._open is not None and (text or signature):
             add = self._assembler.thinking if kind == "thinking" else self._assembler.text
-            events += add(self._open, text)
+            yield from add(self._open, text)
         if signature and self._open is not None:
             self._assembler.sign(self._open, signature)
-            events += self._close()
-        return events + self._rest(part, _TEXT_FIELDS)
+            yield from self._close()
+        yield from self._rest(part, _TEXT_FIELDS)
 
     def _call(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> Events:
-        events = self._close()
+        yield from self._close()
         key = self._new_key("call")
-        arguments = call.get("args")
-        text = json.dumps({} if arguments is None else arguments, ensure_ascii=False, separators=(",", ":"))
-        events += self._assembler.tool_call(key, text, id=call.get("id"), name=call.get("name"))
-        if part.get("thoughtSignature"):
-            self._assembler.sign(key, part["thoughtSignature"])
-        events += self._assembler.end(key)
-        return events + self._rest(part, _CALL_FIELDS)
+        arguments = {} if call.get("args") is None else call["args"]
+        text = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+        call_id, name = text_in(call, "id"), text_in(call, "name")
+        yield from self._assembler.tool_call(key, text, id=call_id, name=name)
+        if signature := text_in(part, "thoughtSignature"):
+            self._assembler.sign(key, signature)
+        yield from self._assembler.end(key)
+        yield from self._rest(part, _CALL_FIELDS)
 
     def _rest(self, part: Mapping[str, Any], known: frozenset[str]) -> Events:
-        return [
-            event
-            for name, value in part.items()
-            if name not in known
-            for event in self._assembler.opaque(name, value)
-        ]
+        for name, value in part.items():
+            if name not in known:
+                yield from self._assembler.opaque(name, value)
 
     def _opaque(self, kind: str, data: object) -> Events:
-        return self._close() + self._assembler.opaque(kind, data)
+        yield from self._close()
+        yield from self._assembler.opaque(kind, data)
 
     def _new_key(self, kind: str) -> tuple[str, int]:
         self._blocks += 1
@@ -135,7 +145,8 @@ class StreamReader:
 
     def _close(self) -> Events:
         key, self._open = self._open, None
-        return self._assembler.end(key) if key is not None else []
+        if key is not None:
+            yield from self._assembler.end(key)
 
     def _cite(self, metadata: Any) -> None:
         for citation in _citations(metadata):
@@ -148,32 +159,33 @@ class StreamReader:
                 self._beside.append(("citation", citation))
 
     def finish(self) -> Events:
-        """Return the events of the stream's end; they end the message when the service had said why."""
+        """Yield the events of the stream's end; they end the message when the service had said why."""
         assembler = self._assembler
-        events = self._close()
+        yield from self._close()
         for kind, value in self._beside:
-            events += assembler.opaque(kind, value)
+            yield from assembler.opaque(kind, value)
         reason = self._finish
+        blocked = text_in(self._blocked, "blockReason")
         if reason is None:
-            blocked = self._blocked.get("blockReason")
             if blocked:
-                said = self._blocked.get("blockReasonMessage") or f"the prompt was blocked: {blocked}"
-                events += self._fail("content_filter", str(said), str(blocked))
-            return events
+                said = text_in(self._blocked, "blockReasonMessage") or f"the prompt was blocked: {blocked}"
+                yield from self._fail("content_filter", said, blocked)
+            return
         stop = STOPS.get(reason)
         if stop is None:
             said = assembler.service_details.get("finishMessage") or f"the service stopped with {reason}"
-            return events + self._fail(FAILURES.get(reason, "protocol"), str(said), reason)
+            yield from self._fail(FAILURES.get(reason, "protocol"), str(said), reason)
+            return
         if stop == "stop" and assembler.has_tool_calls():
             stop = "toolUse"
-        return events + assembler.done(stop, service_stop_reason=reason)
+        yield from assembler.done(stop, service_stop_reason=reason)
 
-    def _fail(self, kind: Any, said: str, reason: str) -> Events:
+    def _fail(self, kind: ErrorKind, said: str, reason: str) -> Events:
         error = provider_error(kind, said, secrets=self._secrets)
-        return self._assembler.fail(error, service_stop_reason=reason)
+        yield from self._assembler.fail(error, service_stop_reason=reason)
 
 
 def _citations(metadata: Any) -> Iterator[Any]:
     if isinstance(metadata, dict):
         for name in ("citationSources", "citations"):
-            yield from metadata.get(name) or []
+            yield from list_in(metadata, name)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from openprogram_core.providers import Usage
+from openprogram_core.providers.adapter import count_in
 
 
 def read_usage(said: Mapping[str, Any]) -> Usage:
@@ -14,17 +15,12 @@ def read_usage(said: Mapping[str, Any]) -> Usage:
     The service counts cached tokens as part of the prompt and thoughts beside the candidates; here ``input``
     is without the cached ones (and with what server-side tools read), ``output`` with the thoughts.
     """
-
-    def count(name: str) -> int:
-        value = said.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-    cached, thoughts = count("cachedContentTokenCount"), count("thoughtsTokenCount")
-    prompt = count("promptTokenCount") + count("toolUsePromptTokenCount")
+    cached, thoughts = count_in(said, "cachedContentTokenCount"), count_in(said, "thoughtsTokenCount")
+    prompt = count_in(said, "promptTokenCount") + count_in(said, "toolUsePromptTokenCount")
     return Usage(
         input=max(0, prompt - cached),
-        output=count("candidatesTokenCount") + thoughts,
+        output=count_in(said, "candidatesTokenCount") + thoughts,
         cache_read=cached,
         reasoning=thoughts,
-        total_tokens=count("totalTokenCount"),
+        total_tokens=count_in(said, "totalTokenCount"),
     )

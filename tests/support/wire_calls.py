@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
@@ -100,3 +101,13 @@ def check_expectation(case: dict[str, Any], events: Sequence[AssistantMessageEve
     assert [call.name for call in bad_calls_of(message)] == expected.get("incomplete_tool_calls", [])
     for name, count in expected.get("usage", {}).items():
         assert getattr(message.usage, name) == count
+
+
+def mangled(value: Any, chance: random.Random) -> Any:
+    """Return a JSON value with some of its parts replaced or missing, as a broken service would send it."""
+    if chance.random() < 0.04:
+        odd: list[Any] = [None, 1, -1, 1.5, True, "x", [], {}, [None], {"type": "text"}]
+        return chance.choice(odd)
+    if isinstance(value, dict):
+        return {name: mangled(item, chance) for name, item in value.items() if chance.random() > 0.02}
+    return [mangled(item, chance) for item in value] if isinstance(value, list) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from tests.support.wire_calls import (
     check_expectation,
     collect,
     final,
+    mangled,
     text_of,
     timeless,
 )
@@ -271,3 +273,26 @@ async def test_any_text_in_any_pieces_cut_anywhere(pieces: list[str], seed: int,
     newline = "\r\n" if crlf else "\n"
     events = await ask(begin(), *text(0, *pieces), *end(), cut=at_random(seed), newline=newline)
     assert text_of(final(events)) == "".join(pieces)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 100_000))
+async def test_whatever_the_service_sends_the_events_obey_the_protocol(seed: int) -> None:
+    chance = random.Random(seed)
+    thinking = block(
+        2,
+        {"type": "thinking", "thinking": "", "signature": ""},
+        {"type": "thinking_delta", "thinking": "hm"},
+        {"type": "signature_delta", "signature": "S"},
+    )
+    search = {"type": "server_tool_use", "id": "s", "name": "n", "input": {}}
+    payloads = [
+        *(begin(), *text(0, "a", "b"), *tool(1, '{"a"', ":1}"), *thinking),
+        *(*block(3, search, {"type": "input_json_delta", "partial_json": "{}"}), {"type": "odd"}),
+        *(*block(4, {"type": "redacted_thinking", "data": "d"}), *end("tool_use")),
+    ]
+    sent = [mangled(payload, chance) for payload in payloads]
+    if chance.random() < 0.3:
+        chance.shuffle(sent)
+    with WireServer(Reply(sse(*sent))) as server:
+        await collect(PROVIDER, claude(server))

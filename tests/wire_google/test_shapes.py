@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from tests.support.wire_calls import (
     check_expectation,
     collect,
     final,
+    mangled,
     text_of,
     thinking_of,
     timeless,
@@ -293,3 +295,22 @@ async def test_any_text_in_any_pieces_cut_anywhere(
     message = final(await ask(*chunks, stop(), cut=at_random(seed), newline="\r\n" if crlf else "\n"))
     assert text_of(message) == "".join(text for text, thought in pieces if not thought)
     assert thinking_of(message) == "".join(text for text, thought in pieces if thought)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 100_000))
+async def test_whatever_the_service_sends_the_events_obey_the_protocol(seed: int) -> None:
+    chance = random.Random(seed)
+    signed = {"text": "t", "thought": True, "thoughtSignature": "s"}
+    cited = {"citationSources": [{"uri": "u"}]}
+    payloads = [
+        chunk({"text": "a"}, signed, call(args={"a": 1}, id="x", signature="S")),
+        chunk({"executableCode": {}}, citationMetadata=cited, groundingMetadata={"q": 1}),
+        {"promptFeedback": {}},
+        stop(),
+    ]
+    sent = [mangled(payload, chance) for payload in payloads]
+    if chance.random() < 0.3:
+        chance.shuffle(sent)
+    with WireServer(Reply(sse(*sent))) as server:
+        await collect(PROVIDER, gemini(server))
