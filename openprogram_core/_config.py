@@ -76,9 +76,10 @@ def read_configuration_text(path: Path) -> str | None:
         raise ConfigurationError(
             path, f"it cannot be read: {error.strerror or type(error).__name__}. {RESTORE}"
         ) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ConfigurationError(path, f"it is not a regular file. {RESTORE}")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ConfigurationError(path, f"it is not a regular file. {RESTORE}")
         try:
             data = file.read(MAX_BYTES + 1)
         except OSError as error:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT_S = 10.0
 """How long a change waits for another process's."""
+POLL_S = 0.003
+"""Short, because a process that changes one thing after the other leaves the lock for moments only."""
 
 
 class SwitchedOff(NamedTuple):
@@ -167,7 +169,7 @@ def _locked(path: Path) -> Iterator[None]:
     refuse_link(path.parent)
     lock_path = path.with_name(path.name + ".lock")
     refuse_link(lock_path)
-    lock = FileLock(lock_path, timeout=LOCK_TIMEOUT_S, mode=0o600)
+    lock = FileLock(lock_path, timeout=LOCK_TIMEOUT_S, poll_interval=POLL_S, mode=0o600)
     try:
         make_private_folders(path.parent)
         lock.acquire()
