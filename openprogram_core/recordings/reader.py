@@ -151,6 +151,16 @@ class RecordedCall:
         """Return the recorded ``{"model", "context", "options"}`` as JSON values, read anew each time."""
         return self._request_row().request
 
+    def request_line(self) -> bytes:
+        """Return the request's line as it stands in the file, without its newline.
+
+        For a reader that need not parse again what the call before had too. Raises `RecordingFileError`.
+        """
+        try:
+            return _Window(self._recording._file).line(self._facts.start)[0]
+        except (RowFaultError, OSError) as error:
+            raise self._recording._failure(error, self.call_index) from None
+
     def events(self) -> Iterator[AssistantMessageEvent]:
         """Yield the recorded events in order, each read when it is asked for.
 

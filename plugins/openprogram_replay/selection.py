@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from openprogram_core.comparison import ComparisonPolicy, Difference, find_differences, find_first_difference
 from openprogram_core.recordings import RecordedCall
+from openprogram_replay.checking import RequestChecker
 
 WEIGHED = 50
 """Most calls a request that fits none is held against, to name the closest."""
@@ -45,6 +46,7 @@ class OrderedSelection:
         self._policy = policy
         self._lanes: dict[str | None, list[int]] = {}
         self._next: dict[str | None, int] = {}
+        self._checkers: dict[str | None, RequestChecker] = {}
         for call in calls:
             self._lanes.setdefault(call.lane, []).append(call.call_index)
 
@@ -57,7 +59,8 @@ class OrderedSelection:
             recorded = count_calls(len(indexes)) + where
             return Refusal(len(self._calls), Difference("call_index", recorded, "one more call"), None)
         call = self._calls[indexes[position]]
-        difference = find_first_difference(call.request(), incoming, policy=self._policy)
+        checker = self._checkers.setdefault(lane, RequestChecker(self._policy))
+        difference = checker.difference(call, incoming)
         if difference is not None:
             return Refusal(call.call_index, difference, call)
         self._next[lane] = position + 1
