@@ -13,24 +13,10 @@ from tests.support.command_line import environment, run
 from tests.support.recording_files import conversation, write
 
 HEAVY = [
-    "pluggy",
-    "importlib_metadata",
-    "openprogram_core._plugins",
-    "openprogram_core._runtime",
-    "openprogram_core.hookspecs",
-    "openprogram_record",
-    "openprogram_replay",
-    "openprogram_redaction",
-    "openprogram_field_skips",
-    "openprogram_openai",
-    "openai",
-    "anthropic",
-    "google.genai",
-    "structlog",
-    "rich",
-    "re2",
-    "ahocorasick_rs",
-    "httpx",
+    *("pluggy", "importlib_metadata", "structlog", "rich", "re2", "ahocorasick_rs", "httpx"),
+    *("openprogram_core._plugins", "openprogram_core._runtime", "openprogram_core.hookspecs"),
+    *("openprogram_record", "openprogram_replay", "openprogram_redaction", "openprogram_field_skips"),
+    *("openprogram_openai", "openai", "anthropic", "google.genai"),
 ]
 # Also too slow for commands that people run all the time.
 SLOW = ["pydantic", "filelock", "tomlkit", "platformdirs", "asyncio"]
