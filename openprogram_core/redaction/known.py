@@ -141,11 +141,11 @@ class KnownValues:
                 forms.setdefault(form, (kind, value))
         self._forms = list(forms)
         self._kinds = list(forms.values())
-        self._heads = list(heads)
-        self._of_head = [heads[head] for head in self._heads]
+        self.heads = list(heads)
+        self._of_head = [heads[head] for head in self.heads]
         small = ahocorasick_rs.Implementation.ContiguousNFA
         self._automaton = ahocorasick_rs.BytesAhoCorasick(self._forms, implementation=small)
-        self._head_automaton = ahocorasick_rs.BytesAhoCorasick(self._heads, implementation=small)
+        self._head_automaton = ahocorasick_rs.BytesAhoCorasick(self.heads, implementation=small)
 
     def stands_in(self, data: bytes) -> bool:
         """Whether one of the values may stand in ``data``, which may be JSON text."""

@@ -54,7 +54,8 @@ class CompiledFieldRule:
         self._except_names = {_compact(name) for name in rule.except_names}
         self._except_segments = _runs(rule.except_segments)
         # A run that is the whole name matches however it is cased: APIKEY, ApIkEy.
-        self._whole = self._names | {"".join(run) for run in self._segments | self._endings}
+        self.whole = self._names | {"".join(run) for run in self._segments | self._endings}
+        self.runs = self._segments | self._endings
 
     def matches(self, name: str) -> bool:
         """Whether ``name`` is one of the rule's."""
@@ -64,7 +65,7 @@ class CompiledFieldRule:
         readings = _readings(name)
         if any(_has_run(segments, self._except_segments) for segments in readings):
             return False
-        return compact in self._whole or any(self._matches_segments(segments) for segments in readings)
+        return compact in self.whole or any(self._matches_segments(segments) for segments in readings)
 
     def _matches_segments(self, segments: tuple[str, ...]) -> bool:
         if any(segments[start:] in self._endings for start in range(len(segments))):
@@ -83,10 +84,21 @@ def _has_run(segments: tuple[str, ...], runs: set[tuple[str, ...]]) -> bool:
 
 
 class FieldNames:
-    """All field rules together. Answers are remembered, so that a name costs one look-up."""
+    """All field rules together: a look-up costs what the name costs, not what the rules cost.
+
+    Answers are remembered.
+    """
 
     def __init__(self, rules: Sequence[tuple[int, FieldRule]]) -> None:
-        self._rules = [(number, CompiledFieldRule(rule)) for number, rule in rules]
+        self._whole: dict[str, list[tuple[int, CompiledFieldRule]]] = {}
+        self._runs: dict[tuple[str, ...], list[tuple[int, CompiledFieldRule]]] = {}
+        for number, rule in rules:
+            compiled = CompiledFieldRule(rule)
+            for name in compiled.whole:
+                self._whole.setdefault(name, []).append((number, compiled))
+            for run in compiled.runs:
+                self._runs.setdefault(run, []).append((number, compiled))
+        self._longest_run = max(map(len, self._runs), default=0)
         self._memo: dict[str, int | None] = {}
 
     def find(self, name: str) -> int | None:
@@ -106,10 +118,13 @@ class FieldNames:
         if len(name) > _LONGEST_NAME:
             return None
         plain = unquote(name) if "%" in name else name
-        for number, rule in self._rules:
-            if rule.matches(plain):
-                return number
-        return None
+        candidates = list(self._whole.get(_compact(plain), ()))
+        for segments in _readings(plain):
+            for start in range(len(segments)):
+                for end in range(start + 1, min(len(segments), start + self._longest_run) + 1):
+                    candidates += self._runs.get(segments[start:end], ())
+        numbers = [number for number, rule in candidates if rule.matches(plain)]
+        return min(numbers, default=None)
 
 
 def text_spellings(rules: Sequence[FieldRule]) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_core._json import dump_json, dump_model
@@ -21,44 +20,46 @@ if TYPE_CHECKING:
     from openprogram_core.providers.messages import Context, Model
     from openprogram_core.providers.options import StreamOptions
 
-MEMO_BYTES = 48 << 20
+MEMO_BYTES = 64 << 20
 # A tree of small strings and dicts takes several times the bytes of its JSON.
 _TREE_FACTOR = 6
-
-
-class _Outcome(NamedTuple):
-    """What redaction made of a part: its JSON (None: as it was) and the values it taught."""
-
-    data: bytes | None
-    learned: tuple[str, ...]
+_ENTRY_BYTES = 400
 
 
 class Part(NamedTuple):
     """One part of a request: its JSON, where it stands, and how to get its tree."""
 
     data: bytes
-    digest: bytes
     place: Place
     path: str
     tree: Callable[[], Any]
 
 
+class RedactedPart:
+    """What redaction made of a part: its JSON, the values it taught, and its tree when somebody asked."""
+
+    __slots__ = ("data", "learned", "tree")
+
+    def __init__(self, data: bytes, learned: tuple[str, ...]) -> None:
+        self.data = data
+        self.learned = learned
+        self.tree: Any = None
+
+
 class RedactedRequest:
     """The three payloads of a request, redacted: as JSON bytes, and as a tree for comparison."""
 
-    def __init__(self, model: bytes, context: Sequence[bytes], options: bytes, engine: PartRedactor) -> None:
-        self._model = model
-        self._context = context
-        self._options = options
-        self._engine = engine
+    def __init__(self, parts: Sequence[RedactedPart], load: Callable[[RedactedPart], Any]) -> None:
+        self._parts = parts
+        self._load = load
 
     def dump(self) -> bytes:
         """Return ``{"model":...,"context":...,"options":...}`` as compact JSON."""
-        system_prompt, tools, *messages = self._context
+        model, options, system_prompt, tools, *messages = [part.data for part in self._parts]
         return b"".join(
             (
                 b'{"model":',
-                self._model,
+                model,
                 b',"context":{"system_prompt":',
                 system_prompt,
                 b',"messages":[',
@@ -66,92 +67,78 @@ class RedactedRequest:
                 b'],"tools":',
                 tools,
                 b'},"options":',
-                self._options,
+                options,
                 b"}",
             )
         )
 
     def tree(self) -> dict[str, Any]:
         """Return the same as Python values. Parts are shared with other requests: do not change them."""
-        load = self._engine.load
-        system_prompt, tools, *messages = self._context
+        model, options, system_prompt, tools, *messages = map(self._load, self._parts)
         return {
-            "model": load(self._model),
-            "context": {
-                "system_prompt": load(system_prompt),
-                "messages": [load(message) for message in messages],
-                "tools": load(tools),
-            },
-            "options": load(self._options),
+            "model": model,
+            "context": {"system_prompt": system_prompt, "messages": messages, "tools": tools},
+            "options": options,
         }
 
 
 class PartRedactor:
-    """Redacts parts and remembers the outcome by their JSON and the values known. Thread-safe."""
+    """Redacts parts and remembers the outcome by their JSON and the values known. Thread-safe.
+
+    The JSON itself is the key: two parts that differ can never be taken for each other.
+    """
 
     def __init__(self, scanner: Scanner, hook: Hook | None) -> None:
         self._scanner = scanner
         self._hook = hook
-        self._outcomes: Memo[_Outcome] = Memo(MEMO_BYTES)
-        self._trees: Memo[Any] = Memo(MEMO_BYTES)
+        self._memo: Memo[RedactedPart] = Memo(MEMO_BYTES)
 
-    def first_pass(self, parts: Iterable[Part]) -> tuple[list[bytes], list[str]]:
-        """Redact by rules alone; returns the parts' JSON and the secret values they hold."""
-        redacted = []
-        learned: list[str] = []
-        for part in parts:
-            outcome = self._redact(part, None)
-            redacted.append(part.data if outcome.data is None else outcome.data)
-            learned += outcome.learned
-        return redacted, learned
+    def redact(self, parts: Sequence[Part]) -> list[RedactedPart]:
+        """Redact by rules alone; the outcomes say which secret values they hold."""
+        return [self._redact(part, None, None) for part in parts]
 
-    def second_pass(self, parts: Sequence[Part], first: Sequence[bytes], known: KnownValues) -> list[bytes]:
-        """Remove also the ``known`` values; ``first`` is what the first pass made of the parts."""
-        redacted = []
-        for part, before in zip(parts, first, strict=True):
-            outcome = self._redact(part, known)
-            redacted.append(before if outcome.data is None else outcome.data)
-        return redacted
+    def redact_known(
+        self, parts: Sequence[Part], before: Sequence[RedactedPart], known: KnownValues
+    ) -> list[RedactedPart]:
+        """Remove also the ``known`` values; ``before`` is what the rules alone made of the parts."""
+        return [self._redact(part, known, first) for part, first in zip(parts, before, strict=True)]
 
-    def load(self, data: bytes) -> Any:
-        """Parse JSON, the same data once."""
-        if len(data) < 64:
-            return json.loads(data)
-        key = _digest(data)
-        tree = self._trees.get(key)
-        if tree is None:
-            tree = json.loads(data)
-            self._trees.put(key, tree, _TREE_FACTOR * len(data))
-        return tree
+    def load(self, part: RedactedPart) -> Any:
+        """Return the tree of a part, parsed once."""
+        if part.tree is None:
+            part.tree = json.loads(part.data)
+            # A memory of its own accounts for it, so that trees do not go beyond the limit either.
+            self._memo.put((part.data, "tree"), part, _TREE_FACTOR * len(part.data))
+        return part.tree
 
-    def _redact(self, part: Part, known: KnownValues | None) -> _Outcome:
-        key = (part.digest, part.place.kind, part.path if self._hook else "", known.number if known else 0)
-        outcome = self._outcomes.get(key)
+    def _redact(self, part: Part, known: KnownValues | None, before: RedactedPart | None) -> RedactedPart:
+        path = part.path if self._hook is not None else ""
+        key = (part.data, part.place.name, path, 0 if known is None else known.number)
+        outcome = self._memo.get(key)
         if outcome is None:
-            outcome = self._work(part, known)
-            self._outcomes.put(key, outcome, 256 + len(outcome.data or b""))
+            outcome = self._work(part, known, before)
+            self._memo.put(key, outcome, _ENTRY_BYTES + len(part.data) + len(outcome.data))
         return outcome
 
-    def _work(self, part: Part, known: KnownValues | None) -> _Outcome:
-        if known is not None:
-            if not known.stands_in(part.data):
-                return _Outcome(None, ())
-        elif self._hook is None and self._scanner.is_clean(part.data):
-            return _Outcome(None, ())
+    def _work(self, part: Part, known: KnownValues | None, before: RedactedPart | None) -> RedactedPart:
+        if known is not None and before is not None and not known.stands_in(part.data):
+            return before
+        if known is None and self._hook is None and self._scanner.is_clean(part.data):
+            return RedactedPart(part.data, ())
         finder = Finder(self._scanner, known, self._hook)
         tree = part.tree()
         change = finder.find(tree, part.place, part.path)
-        data = None if change is None else dump_json(apply_change(tree, change))
-        return _Outcome(data, tuple(finder.learned))
+        data = part.data if change is None else dump_json(apply_change(tree, change))
+        return RedactedPart(data, tuple(finder.learned))
 
 
 def request_parts(model: Model, context: Context, options: StreamOptions | None) -> list[Part]:
     """Cut a request into parts: model, options, system prompt, tools, and each message."""
     parts = [
         _model_part(model, MODEL, "model"),
-        _model_part(options, OPTIONS, "options")
-        if options is not None
-        else _value_part({}, OPTIONS, "options"),
+        _value_part({}, OPTIONS, "options")
+        if options is None
+        else _model_part(options, OPTIONS, "options"),
         _value_part(context.system_prompt, TEXT, "context.system_prompt"),
         _tools_part(context),
     ]
@@ -162,26 +149,15 @@ def request_parts(model: Model, context: Context, options: StreamOptions | None)
     return parts
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
-
-
 def _model_part(model: BaseModel, place: Place, path: str) -> Part:
-    data = dump_model(model)
-    return Part(data, _digest(data), place, path, lambda: model.model_dump(mode="json"))
+    return Part(dump_model(model), place, path, lambda: model.model_dump(mode="json"))
 
 
 def _value_part(value: Any, place: Place, path: str) -> Part:
-    data = dump_json(value)
-    return Part(data, _digest(data), place, path, lambda: value)
+    return Part(dump_json(value), place, path, lambda: value)
 
 
 def _tools_part(context: Context) -> Part:
     data = b"[" + b",".join(dump_model(tool) for tool in context.tools) + b"]"
-    return Part(
-        data,
-        _digest(data),
-        TOOLS,
-        "context.tools",
-        lambda: [tool.model_dump(mode="json") for tool in context.tools],
-    )
+    tools = context.tools
+    return Part(data, TOOLS, "context.tools", lambda: [tool.model_dump(mode="json") for tool in tools])

@@ -39,8 +39,7 @@ class CompiledValueRule:
         self._pattern = _compile(plugin, rule)
         self._group: int = self._pattern.groupindex.get(b"secret", 0)
         beginning = rule.pattern.removeprefix("(?i)")
-        self._after_escape = beginning.startswith(TOKEN_START)
-        self._boundary = beginning.startswith(r"\b") or self._after_escape
+        self._boundary = beginning.startswith((r"\b", TOKEN_START))
         self._check(plugin)
         self.late = any(self._is_late(text.encode("utf-8", "surrogatepass")) for text in rule.matches)
         """Whether four characters or more of the secret may stand before the literal."""
@@ -70,7 +69,8 @@ class CompiledValueRule:
         """Whether a match may have its literal at ``start``, judged by what stands before it."""
         if not self._boundary or start == 0 or not (_is_word(data[start - 1]) and _is_word(data[start])):
             return True
-        return self._after_escape and _ESCAPE_BEFORE.search(data, max(0, start - 8), start) is not None
+        # In JSON text a line break before the literal is an escape whose letter is glued to it.
+        return _ESCAPE_BEFORE.search(data, max(0, start - 8), start) is not None
 
     def _is_late(self, data: bytes) -> bool:
         lowered = data.lower()

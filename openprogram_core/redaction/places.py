@@ -21,7 +21,7 @@ class Place:
     ``fields`` are the places of a dict's known fields, the others have ``rest``; ``items`` is the place of a
     list's items. ``choose`` names the field by which a dict's place is chosen from ``variants``.
     ``opaque``: strings under the names of provider-opaque data are left alone, here and below. ``tools``:
-    schemas of tools may stand below.
+    schemas of tools may stand below. ``name`` tells the places of a request's parts apart.
     """
 
     kind: Literal["keep", "text", "secret", "schema", "open"]
@@ -32,10 +32,11 @@ class Place:
     variants: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
     opaque: bool = False
     tools: bool = False
+    name: str = ""
 
 
 KEEP = Place("keep")
-TEXT = Place("text")
+TEXT = Place("text", name="text")
 SECRET = Place("secret")
 SCHEMA = Place("schema")
 OPEN = Place("open")
@@ -76,8 +77,8 @@ EMBEDDING_FIELDS = frozenset({"embedding", "embeddings", "b64_json", "partial_im
 MEDIA_TYPE_FIELDS = ("media_type", "mime_type", "mediaType", "mimeType")
 
 
-def _fields(places: Mapping[str, Place], rest: Place = OPEN) -> Place:
-    return Place("open", fields=MappingProxyType(dict(places)), rest=rest)
+def _fields(places: Mapping[str, Place], rest: Place = OPEN, name: str = "") -> Place:
+    return Place("open", fields=MappingProxyType(dict(places)), rest=rest, name=name)
 
 
 def _keep(*names: str) -> dict[str, Place]:
@@ -129,18 +130,20 @@ _TOOL_RESULT = _fields(
 )
 MESSAGE = Place(
     "open",
+    name="message",
     choose="role",
     variants=MappingProxyType({"user": _USER, "assistant": ASSISTANT, "toolResult": _TOOL_RESULT}),
 )
 _TOOL = _fields({**_keep("name", "strict"), "description": TEXT, "parameters": SCHEMA})
-TOOLS = Place("open", items=_TOOL)
+TOOLS = Place("open", items=_TOOL, name="tools")
 CONTEXT = _fields({"system_prompt": TEXT, "messages": Place("open", items=MESSAGE), "tools": TOOLS})
 MODEL = _fields(
     {
         **_keep("id", "api", "provider", "reasoning", "input", "cost", "context_window", "max_tokens"),
         "name": TEXT,
         "base_url": TEXT,
-    }
+    },
+    name="model",
 )
 OPTIONS = _fields(
     {
@@ -164,6 +167,7 @@ OPTIONS = _fields(
         ),
     },
     rest=BODY,
+    name="options",
 )
 REQUEST = _fields({"model": MODEL, "context": CONTEXT, "options": OPTIONS})
 EVENT = _fields(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from openprogram_core._json import dump_json, dump_model
 from openprogram_core.errors import RedactionError
 from openprogram_core.redaction.changes import Change, apply_change
 from openprogram_core.redaction.explain import Finding, findings
@@ -17,7 +18,7 @@ from openprogram_core.redaction.known import KnownValues, learn
 from openprogram_core.redaction.memo import Memo
 from openprogram_core.redaction.parts import PartRedactor, RedactedRequest, request_parts
 from openprogram_core.redaction.places import BODY, REQUEST, Place
-from openprogram_core.redaction.scanner import Scanner, check_field_rules, rule_fingerprint
+from openprogram_core.redaction.scanner import Scanner, StreamGate, check_field_rules, rule_fingerprint
 from openprogram_core.redaction.streams import StreamRedactor
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Redactor:
         self.hook = value_hook(plugins)
         self._parts = PartRedactor(self.scanner, self.hook)
         self._known: Memo[KnownValues] = Memo(_KNOWN_SETS)
+        self._gates: Memo[StreamGate] = Memo(_KNOWN_SETS)
         self._numbers = itertools.count(1)
         providers = {plugin for plugin, _ in contributions} | {
             hook.plugin for hook in plugins.hooks("redact_value")
@@ -94,6 +96,8 @@ class Redactor:
         self, value: Any, *, field_path: str = "", known: KnownValues | None = None
     ) -> tuple[Change | None, Any]:
         """Return the change that redacts ``value``, and the tree it belongs to."""
+        if known is None and self.hook is None and self._is_clean(value):
+            return None, value
         tree = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         place = _place_of(tree)
         finder = Finder(self.scanner, known, self.hook)
@@ -103,6 +107,19 @@ class Redactor:
             known = self.known(values)
             change = Finder(self.scanner, known, self.hook).find(tree, place, field_path)
         return change, tree
+
+    def _is_clean(self, value: Any) -> bool:
+        """Whether one scan of all of ``value``, joined as JSON, shows that nothing in it is secret."""
+        try:
+            if isinstance(value, BaseModel):
+                data = dump_model(value)
+            elif isinstance(value, str):
+                data = value.encode("utf-8", "surrogatepass")
+            else:
+                data = dump_json(value)
+        except (TypeError, ValueError, RecursionError):
+            return False
+        return self.scanner.is_clean(data)
 
     def known(self, values: Iterable[str]) -> KnownValues | None:
         """Compile a set of known values, the same set once; None when it is empty."""
@@ -114,6 +131,15 @@ class Redactor:
             known = KnownValues(key, next(self._numbers))
             self._known.put(key, known, 1)
         return known
+
+    def stream_gate(self, known: KnownValues | None) -> StreamGate:
+        """Return the gate for streams of calls in which ``known`` is known, built once."""
+        number = 0 if known is None else known.number
+        gate = self._gates.get(number)
+        if gate is None:
+            gate = self.scanner.stream_gate(known.heads if known is not None else ())
+            self._gates.put(number, gate, 1)
+        return gate
 
     @property
     def parts(self) -> PartRedactor:
@@ -137,13 +163,13 @@ class CallRedactor:
         """
         engine = self._redactor.parts
         parts = request_parts(model, context, options)
-        redacted, learned = engine.first_pass(parts)
-        self._values.update(learned)
+        redacted = engine.redact(parts)
+        for part in redacted:
+            self._values.update(part.learned)
         self._known = self._redactor.known(self._values)
         if self._known is not None:
-            redacted = engine.second_pass(parts, redacted, self._known)
-        model_data, options_data, *context_data = redacted
-        return RedactedRequest(model_data, context_data, options_data, engine)
+            redacted = engine.redact_known(parts, redacted, self._known)
+        return RedactedRequest(redacted, engine.load)
 
     def event(self, event: AssistantMessageEvent) -> Sequence[AssistantMessageEvent | dict[str, Any]]:
         """Return the payloads of the rows to write for one event, usually the very same event.
@@ -164,7 +190,9 @@ class CallRedactor:
 
     def _open_stream(self) -> StreamRedactor:
         if self._stream is None:
-            self._stream = StreamRedactor(self._redactor.scanner, self._known, self._redactor.hook)
+            redactor = self._redactor
+            gate = redactor.stream_gate(self._known)
+            self._stream = StreamRedactor(redactor.scanner, gate, self._known, redactor.hook)
         return self._stream
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
 
 # What follows a secret name that is assigned something or stands as a key; the rest is prose or a longer name.
 _FOLLOWS = re.compile(
-    rb"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%2[27]|>|\\?\]?(?:[ \t]|%20){0,16}(?:=|:|%3[ADad]))""",
+    rb"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%2[27]|>|\\?\]?(?:[ \t]|%20|\\+[nrt]){0,16}(?:=|:|%3[ADad]))""",
     re.VERBOSE,
 )
-_OPTION_VALUE = re.compile(rb"[ \t]+\S")
+_OPTION_VALUE = re.compile(rb"(?:[ \t]|\\+t)+[^\s\\]")
 _OPTION_NAME = re.compile(rb"(?:--?|\b(?:set)?env[ \t]+)[\w.-]*\Z", re.IGNORECASE)
 _NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-")
 _NAME_TAIL = re.compile(rb"(?:[A-Za-z0-9_-]|%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA]))*")
@@ -85,7 +86,7 @@ class Scanner:
         self._without_literal = [rule for rule in self._values if not rule.literals]
         meanings: dict[bytes, list[int]] = {}
         for index, compiled in enumerate(self._values):
-            for literal in compiled.literals:
+            for literal in {*compiled.literals, *map(_in_json, compiled.literals)}:
                 meanings.setdefault(literal, []).append(index)
         for spelling in text_spellings([rule for _, rule in fields]):
             meanings.setdefault(spelling.encode(), []).append(_NAME)
@@ -96,7 +97,9 @@ class Scanner:
             meanings.setdefault(literal, []).append(_ESCAPE)
         literals = list(meanings)
         self._meanings = list(meanings.values())
-        self.longest_literal = max(map(len, literals))
+        self._stream_literals = [
+            literal for literal, found in meanings.items() if any(meaning != _ESCAPE for meaning in found)
+        ]
         self._automaton = ahocorasick_rs.BytesAhoCorasick(
             literals, implementation=ahocorasick_rs.Implementation.DFA
         )
@@ -143,6 +146,10 @@ class Scanner:
         if first > 0 and data[first - 1] == 0x5C and name[:1] in ("n", "r", "t"):
             return self.names.find(name[1:].lstrip("-.")) is not None or self.names.find(name) is not None
         return self.names.find(name.lstrip("-.")) is not None
+
+    def stream_gate(self, heads: Sequence[bytes] = ()) -> StreamGate:
+        """Return the automaton that a stream's pieces pass: the rules' literals and the ``heads`` of known values."""
+        return StreamGate([*self._stream_literals, *(head.lower() for head in heads)])
 
     def held_from(self, data: bytes, new_from: int) -> int | None:
         """Where to hold back a stream, as an offset in ``data``, or None.
@@ -238,6 +245,27 @@ class Scanner:
         redacted = apply_edits(text, found).encode()
         replacement = base64.b64encode(redacted).decode() if encoded else quote_from_bytes(redacted, safe="")
         return [Edit(start, end, replacement, found[0].source)]
+
+
+class StreamGate:
+    """Finds in one pass whether anything begins that may be a secret. Immutable and thread-safe."""
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        import ahocorasick_rs
+
+        self.reach = max(map(len, literals)) - 1
+        """Bytes before a new piece that must be scanned with it."""
+        self._find = ahocorasick_rs.BytesAhoCorasick(
+            literals, implementation=ahocorasick_rs.Implementation.DFA
+        ).find_matches_as_indexes
+
+    def opens(self, data: bytes) -> bool:
+        """Whether one of the literals stands in ``data``."""
+        return bool(self._find(data.lower()))
+
+
+def _in_json(literal: bytes) -> bytes:
+    return json.dumps(literal.decode("utf-8", "surrogatepass"))[1:-1].encode()
 
 
 def rule_fingerprint(contributions: Sequence[Contribution[SecretRule]]) -> str:

@@ -40,7 +40,7 @@ from openprogram_core.redaction.edits import PLACEHOLDER, Edit, apply_edits, mer
 from openprogram_core.redaction.finder import Finder, Hook
 from openprogram_core.redaction.known import KNOWN_VALUE, SHORTEST, SHORTEST_PIECE, KnownValues
 from openprogram_core.redaction.places import ASSISTANT, CONTENT, EVENT, OPEN
-from openprogram_core.redaction.scanner import Scanner
+from openprogram_core.redaction.scanner import Scanner, StreamGate
 
 Payload: TypeAlias = AssistantMessageEvent | dict[str, Any]
 _Delta: TypeAlias = TextDeltaEvent | ThinkingDeltaEvent | ToolCallDeltaEvent
@@ -53,12 +53,15 @@ _TAIL = 192
 class _Block:
     """One open block: what came, and how much of it was written as it came."""
 
-    __slots__ = ("delta_type", "pieces", "tail", "written")
+    __slots__ = ("alert", "delta_type", "near", "pieces", "written")
 
     def __init__(self, delta_type: type[_Delta], written: int | None) -> None:
         self.delta_type = delta_type
         self.pieces: list[str] = []
-        self.tail = ""
+        self.near = b""
+        """The last bytes, which the next piece may complete to a literal."""
+        self.alert = 0
+        """Characters still to look at closely after a literal; 0 when there was none lately."""
         self.written = written
         """Characters written before holding began; None while nothing is held."""
 
@@ -66,22 +69,35 @@ class _Block:
     def raw(self) -> str:
         return "".join(self.pieces)
 
+    def lately(self, length: int) -> str:
+        """The last ``length`` characters before the newest piece, or a little more."""
+        found: list[str] = []
+        for piece in reversed(self.pieces[:-1] if len(self.pieces) < 64 else self.pieces[-length - 1 : -1]):
+            found.append(piece)
+            length -= len(piece)
+            if length <= 0:
+                break
+        return "".join(reversed(found))
+
 
 class StreamRedactor:
     """Redacts the events of one call. For one consumer."""
 
-    def __init__(self, scanner: Scanner, known: KnownValues | None, hook: Hook | None) -> None:
+    def __init__(
+        self, scanner: Scanner, gate: StreamGate, known: KnownValues | None, hook: Hook | None
+    ) -> None:
         self._scanner = scanner
+        self._gate = gate
         self._known = known
         self._hook = hook
         self._hold_all = hook is not None or scanner.needs_whole_texts
-        self._tail = max(_TAIL, scanner.longest_literal)
+        self._tail = max(_TAIL, gate.reach)
         self._blocks: dict[int, _Block] = {}
         self._ended: dict[int, tuple[AssistantContent, AssistantContent | dict[str, Any]]] = {}
 
     def event(self, event: AssistantMessageEvent) -> Sequence[Payload]:
         """Return the payloads to write for one event; the last one is the event's own."""
-        if isinstance(event, TextDeltaEvent | ThinkingDeltaEvent | ToolCallDeltaEvent):
+        if isinstance(event, _DELTA_EVENTS):
             return (self._delta(event),)
         if isinstance(event, TextEndEvent | ThinkingEndEvent | ToolCallEndEvent):
             return self._end(event)
@@ -124,12 +140,22 @@ class StreamRedactor:
         block.pieces.append(delta)
         if block.written is not None:
             return event if not delta else _with_delta(event, "")
-        window = block.tail + delta
-        held_from = self._held_from(window, len(block.tail))
-        if held_from is None:
-            block.tail = window[-self._tail :]
+        data = block.near + delta.encode("utf-8", "surrogatepass")
+        block.near = data[-self._gate.reach :]
+        if self._gate.opens(data):
+            block.alert = _TAIL
+        elif not block.alert:
             return event
-        kept = max(0, held_from - len(block.tail))
+        return self._look_closely(block, event)
+
+    def _look_closely(self, block: _Block, event: _Delta) -> _Delta:
+        delta = event.delta
+        before = block.lately(self._tail)
+        held_from = self._held_from(before + delta, len(before))
+        if held_from is None:
+            block.alert = max(0, block.alert - len(delta))
+            return event
+        kept = max(0, held_from - len(before))
         block.written = sum(map(len, block.pieces)) - len(delta) + kept
         return event if kept == len(delta) else _with_delta(event, delta[:kept])
 
@@ -267,6 +293,7 @@ _DELTA_TYPES: dict[type[AssistantMessageEvent], type[_Delta]] = {
     ThinkingStartEvent: ThinkingDeltaEvent,
     ToolCallStartEvent: ToolCallDeltaEvent,
 }
+_DELTA_EVENTS = (TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent)
 _FIELDS: dict[type[_Delta], str] = {
     TextDeltaEvent: "text",
     ThinkingDeltaEvent: "thinking",
