@@ -82,7 +82,8 @@ def whole_rows(calls: Sequence[Call]) -> list[bytes]:
 
 def interleaved_rows(calls: Sequence[Call], choices: Iterable[int]) -> list[bytes]:
     """The rows of overlapping calls; each choice picks the open call that writes next, or begins one."""
-    rows, begun, open_calls = [HEADER], 0, []
+    rows, begun = [HEADER], 0
+    open_calls: list[list[bytes]] = []
     for choice in choices:
         if begun < len(calls) and (not open_calls or choice % (len(open_calls) + 1) == 0):
             open_calls.append(calls[begun].rows(begun))

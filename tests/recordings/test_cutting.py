@@ -23,7 +23,8 @@ _settings = settings(
 
 def _kept(rows: list[bytes], cut: int) -> tuple[list[bytes], bool]:
     """The rows that are whole in front of the cut, and whether the cut is between rows."""
-    whole, position = [], 0
+    whole: list[bytes] = []
+    position = 0
     for row in rows:
         if position + len(row) > cut:
             return whole, position == cut
