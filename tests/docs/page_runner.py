@@ -68,7 +68,7 @@ class PageRun:
 
     def _run_python(self, block: Block, text: str) -> None:
         # The line numbers of a traceback are those of the page.
-        code = compile("\n" * (block.line - 1) + text, str(self._page), "exec")
+        code = compile("\n" * (block.line - 1) + text, str(self._page), "exec", dont_inherit=True)
         known = set(self._names)
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
