@@ -64,7 +64,7 @@ class CompletionsReader:
         if assembler.response_id is None and isinstance(payload.get("id"), str):
             assembler.response_id = payload["id"] or None
         yield from assembler.start()
-        if payload.get("error"):
+        if _is_error(payload):
             yield from self._fail(payload)
             return
         self._read_beside(payload)
@@ -96,7 +96,7 @@ class CompletionsReader:
 
     @staticmethod
     def _is_chunk(payload: Json) -> bool:
-        return "choices" in payload or "usage" in payload or "error" in payload
+        return "choices" in payload or "usage" in payload or _is_error(payload)
 
     def _unknown(self, payload: Any) -> Events:
         if payload:
@@ -214,3 +214,7 @@ class CompletionsReader:
             self._assembler.sign(self._block, compact({"reasoning_details": details}))
         yield from self._assembler.end(self._block)
         self._block = None
+
+
+def _is_error(payload: Json) -> bool:
+    return bool(payload.get("error")) or "error" in (payload.get("object"), payload.get("type"))

@@ -63,6 +63,8 @@ class ResponsesReader:
         if kind is None and payload.get("object") == "response":
             # A server that does not stream sends the response itself.
             yield from self._whole(payload)
+        elif kind is None and payload.get("error"):
+            yield from self._error(payload)
         elif kind in _PARTS and (payload.get("part") or {}).get("type") not in ("output_text", "refusal"):
             return  # of another kind: it is in the deltas, or in the end of its item
         elif kind in INSIDE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -49,7 +50,7 @@ class OpenAICall(WireCall):
 
     async def open(self) -> AsyncIterator[Any]:
         """Send the request; the SDK raises for anything but 2xx."""
-        body = sendable(self.body())
+        body = _json(sendable(self.body()))
         headers: dict[str, Any] = dict(merge_headers(self.model, self.options))
         self.secrets += secret_headers(headers)
         client = await _client(self.model.base_url)
@@ -57,14 +58,17 @@ class OpenAICall(WireCall):
 
         from openprogram_openai.payloads import Payloads
 
-        if not any(name.lower() == "authorization" for name in headers):
+        given = {name.lower() for name in headers}
+        if "authorization" not in given:
             key = self.options.api_key
             headers["Authorization"] = f"Bearer {key}" if key else omit
+        if "content-type" not in given:
+            headers["Content-Type"] = "application/json"
         options: Any = {"headers": headers, "max_retries": max(0, self.options.max_retries)}
         if self.options.timeout_s is not None:
             options["timeout"] = self.options.timeout_s
         self._stream = await client.post(
-            self.path, cast_to=object, body=body, options=options, stream=True, stream_cls=Payloads
+            self.path, cast_to=object, content=body, options=options, stream=True, stream_cls=Payloads
         )
         return self._stream.payloads()
 
@@ -76,6 +80,13 @@ class OpenAICall(WireCall):
         """Close the response, and with it the connection unless it was read to its end."""
         if self._stream is not None:
             await self._stream.close()
+
+
+def _json(body: Any) -> bytes:
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise ProviderError("invalid_request", f"the request is no JSON: {error}") from error
 
 
 def classify(error: Exception, secrets: list[str]) -> ProviderError | None:

@@ -161,6 +161,38 @@ async def test_an_unreadable_event(api: str, data: bytes) -> None:
     _is_failure(events, "protocol", "par")
 
 
+ERROR_FORMS: list[tuple[bytes, str]] = [
+    (b'event: error\ndata: {"message": "x", "code": 503}\n\n', "overloaded"),
+    (b"event: error\ndata: x\n\n", "overloaded"),
+    (b'data: {"error": "x"}\n\n', "overloaded"),
+    (b'event: error\ndata: {"error": {"message": "x", "type": "rate_limit_error"}}\n\n', "rate_limit"),
+    (b'data: {"object": "error", "type": "error", "message": "x", "code": 400}\n\n', "invalid_request"),
+]
+
+
+@pytest.mark.parametrize(("event", "kind"), ERROR_FORMS)
+async def test_errors_in_the_stream_in_every_form(api: str, event: bytes, kind: str) -> None:
+    with WireServer(Reply(BEGINNINGS[api] + event)) as server:
+        events = await run(PROVIDERS[api], model_at(server, api))
+    _is_failure(events, kind, "par")
+    assert final(events).error_message == "x"
+
+
+async def test_an_error_as_a_whole_answer_with_status_200(api: str) -> None:
+    with WireServer(json_reply({"error": {"message": "no", "code": 401}})) as server:
+        events = await run(PROVIDERS[api], model_at(server, api))
+    _is_failure(events, "auth", "")
+
+
+async def test_what_is_no_json_is_refused_before_it_is_sent(api: str) -> None:
+    options = StreamOptions(extra_body={"x": float("nan")})
+    with WireServer(Reply(TEXT_BODIES[api]("ok"))) as server:
+        with pytest.raises(ProviderError) as caught:
+            await run(PROVIDERS[api], model_at(server, api), options=options)
+        assert server.requests == []
+    assert caught.value.kind == "invalid_request"
+
+
 async def test_cancellation_closes_the_connection(api: str) -> None:
     seen = asyncio.Event()
 
