@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
 from openprogram_core.comparison.digest import fingerprint
+from openprogram_core.comparison.editscript import edit_blocks
 from openprogram_core.comparison.skips import SkipOrigin, SkipState
 
-MAX_ITEMS = 5_000
-"""Longer lists are paired by index: finding the longest common run costs the square of what differs."""
+MAX_EDITS = 200
+"""Lists further apart than this are paired by index between their equal ends."""
 
 
 def align(
@@ -20,34 +20,23 @@ def align(
 
     Items that are equal under the skips do, and between those the others in their order.
     """
-    lefts, rights = _fingerprints(left, names, state), _fingerprints(right, names, state)
-    start, shared = 0, min(len(lefts), len(rights))
-    while start < shared and lefts[start] == rights[start]:
-        start += 1
-    end = 0
-    while end < shared - start and lefts[-1 - end] == rights[-1 - end]:
-        end += 1
-    for index in range(start):
-        yield index, index
-    middle = lefts[start : len(lefts) - end], rights[start : len(rights) - end]
-    for left_from, left_to, right_from, right_to in _blocks(*middle):
-        paired = min(left_to - left_from, right_to - right_from)
-        for offset in range(paired):
-            yield start + left_from + offset, start + right_from + offset
-        for index in range(left_from + paired, left_to):
-            yield start + index, None
-        for index in range(right_from + paired, right_to):
-            yield None, start + index
-    for back in range(end, 0, -1):
-        yield len(lefts) - back, len(rights) - back
-
-
-def _blocks(lefts: list[bytes], rights: list[bytes]) -> Iterator[tuple[int, int, int, int]]:
-    if max(len(lefts), len(rights)) > MAX_ITEMS:
-        yield 0, len(lefts), 0, len(rights)
-        return
-    for _, *block in SequenceMatcher(None, lefts, rights, autojunk=False).get_opcodes():
-        yield block[0], block[1], block[2], block[3]
+    done = 0
+    for block in edit_blocks(
+        _fingerprints(left, names, state), _fingerprints(right, names, state), MAX_EDITS
+    ):
+        shift = block.right_from - block.left_from
+        for index in range(done, block.left_from):
+            yield index, index + shift
+        paired = min(block.left_to - block.left_from, block.right_to - block.right_from)
+        for index in range(block.left_from, block.left_from + paired):
+            yield index, index + shift
+        for index in range(block.left_from + paired, block.left_to):
+            yield index, None
+        for index in range(block.right_from + paired, block.right_to):
+            yield None, index
+        done = block.left_to
+    for index in range(done, len(left)):
+        yield index, index + len(right) - len(left)
 
 
 def _fingerprints(

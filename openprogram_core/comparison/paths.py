@@ -47,20 +47,22 @@ class FieldPathError(OpenProgramError):
 
 def join_path(path: str, segment: Segment) -> str:
     """Return ``path`` with one step added."""
-    if type(segment) is int:
-        return f"{path}[{segment}]"
-    key = str(segment)
-    if _PLAIN.fullmatch(key):
-        return f"{path}.{key}" if path else key
-    # What a terminal would not print is escaped; the rest stays readable.
-    return f"{path}[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
+    return path + _written(segment, not path)
 
 
 def format_path(segments: Iterable[Segment], path: str = "") -> str:
     """Return the path of several steps below ``path``."""
-    for segment in segments:
-        path = join_path(path, segment)
-    return path
+    return "".join([path, *(_written(one, not path and place == 0) for place, one in enumerate(segments))])
+
+
+def _written(segment: Segment, first: bool) -> str:
+    if type(segment) is int:
+        return f"[{segment}]"
+    key = str(segment)
+    if _PLAIN.fullmatch(key):
+        return key if first else f".{key}"
+    # What a terminal would not print is escaped; the rest stays readable.
+    return f"[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
 
 
 def parse_path(path: str) -> tuple[PatternSegment, ...]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from openprogram_core.comparison.editscript import edit_blocks
 from openprogram_core.comparison.texts import ELLIPSIS, shared_prefix, shared_suffix
 
-MAX_PIECES = 2_000
-"""More words (then lines) than this on a side are not matched: that costs the square of their number."""
+MAX_EDITS = 300
+"""Texts that differ in more words than this are shown as one change."""
+
+MAX_PIECES = 50_000
+"""Texts of more words are matched by lines."""
 
 CLOSE = 8
 """Changes with at most this many equal characters between them are shown as one."""
@@ -36,24 +39,23 @@ def text_changes(recorded: str, incoming: str) -> list[TextChange]:
     left, right = recorded[start : len(recorded) - end], incoming[start : len(incoming) - end]
     if not left and not right:
         return []
-    for pattern in (_WORDS, _LINES):
-        lefts, rights = pattern.findall(left), pattern.findall(right)
-        if max(len(lefts), len(rights)) <= MAX_PIECES:
-            changes = [_trimmed(change) for change in _matched(lefts, rights, start)]
-            return _merged(changes, recorded, incoming)
-    return [TextChange(start, start, left, right)]
+    pattern = _WORDS if max(len(left), len(right)) <= 4 * MAX_PIECES else _LINES
+    changes = [_trimmed(change) for change in _matched(pattern.findall(left), pattern.findall(right), start)]
+    return _merged(changes, recorded, incoming)
 
 
 def _matched(lefts: list[str], rights: list[str], start: int) -> Iterator[TextChange]:
     left_at = right_at = start
-    for tag, left_from, left_to, right_from, right_to in SequenceMatcher(
-        None, lefts, rights, autojunk=False
-    ).get_opcodes():
-        left, right = "".join(lefts[left_from:left_to]), "".join(rights[right_from:right_to])
-        if tag != "equal":
-            yield TextChange(left_at, right_at, left, right)
+    left_done = right_done = 0
+    for block in edit_blocks(lefts, rights, MAX_EDITS):
+        left_at += sum(map(len, lefts[left_done : block.left_from]))
+        right_at += sum(map(len, rights[right_done : block.right_from]))
+        left = "".join(lefts[block.left_from : block.left_to])
+        right = "".join(rights[block.right_from : block.right_to])
+        yield TextChange(left_at, right_at, left, right)
         left_at += len(left)
         right_at += len(right)
+        left_done, right_done = block.left_to, block.right_to
 
 
 def _trimmed(change: TextChange) -> TextChange:

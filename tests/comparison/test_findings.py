@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from openprogram_core.comparison import ComparisonPolicy, explain, render_findings, render_skipped
-from openprogram_core.comparison.alignment import MAX_ITEMS
+from openprogram_core.comparison.alignment import MAX_EDITS
 from tests.comparison.json_values import canonical, pairs
 
 EXACT = ComparisonPolicy.exact()
@@ -80,7 +80,7 @@ def test_types_are_named_where_they_differ() -> None:
 
 
 def test_lists_too_long_to_match_are_paired_by_index() -> None:
-    recorded = list(range(MAX_ITEMS + 10))
+    recorded = list(range(MAX_EDITS + 10))
     findings = explain(recorded, [-number - 1 for number in recorded], policy=EXACT)
     assert len(findings.found) + findings.more == len(recorded)
 

@@ -141,7 +141,10 @@ def write_recording(path: Path, calls: Iterable[Call]) -> Path:
     rows: list[dict[str, Any]] = [{"type": "header", "format_version": 1}]
     for call_index, call in enumerate(calls):
         rows += request_rows(call_index, call)
-    path.write_text("".join(json.dumps(row, ensure_ascii=False, separators=(",",":")) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows),
+        encoding="utf-8",
+    )
     return path
 
 
