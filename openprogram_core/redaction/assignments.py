@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from urllib.parse import unquote
 
 from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source
 from openprogram_core.redaction.values import is_code, is_stand_in, is_strong, is_word
@@ -46,13 +45,52 @@ _HARMLESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[~.]{0,2}(?:/[A-Za-z._-]+){2
 _FORM = re.compile(r"[^\s\"'`<>&;#\\]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:[ \t]+|%20|\+)(?=\S)")
 _SCHEMES = frozenset(
-    ["bearer", "basic", "token", "digest", "apikey", "api-key", "key", "negotiate", "ntlm", "hawk", "oauth", "bot", "sharedkey", "sharedkeylite", "googlelogin", "aws4-hmac-sha256", "aws4-ecdsa-p256-sha256", "hmac", "signature", "dpop", "splunk", "klaviyo-api-key", "ssws", "genie-key", "zoho-oauthtoken", "snowflake"]
+    [
+        "bearer",
+        "basic",
+        "token",
+        "digest",
+        "apikey",
+        "api-key",
+        "key",
+        "negotiate",
+        "ntlm",
+        "hawk",
+        "oauth",
+        "bot",
+        "sharedkey",
+        "sharedkeylite",
+        "googlelogin",
+        "aws4-hmac-sha256",
+        "aws4-ecdsa-p256-sha256",
+        "hmac",
+        "signature",
+        "dpop",
+        "splunk",
+        "klaviyo-api-key",
+        "ssws",
+        "genie-key",
+        "zoho-oauthtoken",
+        "snowflake",
+    ]
 )
 _LINE_SCHEMES = frozenset(
-    ["digest", "hawk", "oauth", "aws4-hmac-sha256", "aws4-ecdsa-p256-sha256", "signature", "hmac", "googlelogin", "sharedkey"]
+    [
+        "digest",
+        "hawk",
+        "oauth",
+        "aws4-hmac-sha256",
+        "aws4-ecdsa-p256-sha256",
+        "signature",
+        "hmac",
+        "googlelogin",
+        "sharedkey",
+    ]
 )
 _LONE_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COOKIES = re.compile(r"[\w!#$%&*+.^|~-]+=[^;\r\n]*(?:;[ \t]*[^;\r\n]*)*")
+# With so much text after a name, what stands there is known.
+_DECIDED_AFTER = 64
 _LONGEST_LINE = 65_536
 
 
@@ -67,6 +105,8 @@ class AssignmentScanner:
         self._is_secret = is_secret
         self._budget = len(text) + 65_536
         self.edits: list[Edit] = []
+        self.open_from: int | None = None
+        """Where the first name stands whose value more text could change, None when all is decided."""
         self._done_to = 0
 
     def look(self, start: int, end: int) -> None:
@@ -81,6 +121,7 @@ class AssignmentScanner:
         last = after.end() if after is not None else end
         separator = _SEPARATOR.match(text, last)
         if separator is None:
+            self._leave_open(first, last)
             return
         name, first = self._own_name(first, last)
         source = self._is_secret(name)
@@ -90,6 +131,14 @@ class AssignmentScanner:
         if span is not None and span[1] > span[0]:
             self.edits.append(Edit(span[0], span[1], PLACEHOLDER, source))
             self._done_to = span[1]
+            if span[1] == len(text):
+                self._leave_open(first, len(text))
+        else:
+            self._leave_open(first, last)
+
+    def _leave_open(self, first: int, last: int) -> None:
+        if len(self._text) - last < _DECIDED_AFTER and self.open_from is None:
+            self.open_from = first
 
     def _own_name(self, first: int, last: int) -> tuple[str, int]:
         text = self._text
@@ -168,6 +217,7 @@ class AssignmentScanner:
         except (ValueError, RecursionError):
             # How far it got is not told; a quarter is enough to keep hostile text from parsing over and over.
             self._budget -= len(text) // 4
+            self.open_from = start if self.open_from is None else self.open_from
             return None
         self._budget -= end - start
         # The schema of a field called `password` is no password.
@@ -194,7 +244,7 @@ class AssignmentScanner:
         if match is None or _HARMLESS.match(match.group()):
             return None
         value, end = match.group(), match.end()
-        if form or tight and text[end : end + 1] == "&":
+        if form or (tight and text[end : end + 1] == "&"):
             return None if is_stand_in(value) else (start, end)
         value = value.rstrip(".:!?")
         if text[end : end + 1] in ("(", "[", "{") or is_stand_in(value) or is_code(value):
@@ -216,7 +266,7 @@ class AssignmentScanner:
         if match is None:
             return None
         value = match.group().rstrip(".")
-        if is_stand_in(value) or value.isalpha() and (value.islower() or len(value) < 8):
+        if is_stand_in(value) or (value.isalpha() and (value.islower() or len(value) < 8)):
             return None
         return start, start + len(value)
 

@@ -136,9 +136,7 @@ def request_parts(model: Model, context: Context, options: StreamOptions | None)
     """Cut a request into parts: model, options, system prompt, tools, and each message."""
     parts = [
         _model_part(model, MODEL, "model"),
-        _value_part({}, OPTIONS, "options")
-        if options is None
-        else _model_part(options, OPTIONS, "options"),
+        _value_part({}, OPTIONS, "options") if options is None else _model_part(options, OPTIONS, "options"),
         _value_part(context.system_prompt, TEXT, "context.system_prompt"),
         _tools_part(context),
     ]

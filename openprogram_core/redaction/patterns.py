@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from openprogram_core.errors import RedactionError
+from openprogram_core.redaction.beginnings import beginnings
 from openprogram_core.redaction.rules import TOKEN_START, ValueRule
 
 _ESCAPE_BEFORE = re.compile(rb"(?:\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,4}m)\Z")
@@ -38,6 +39,8 @@ class CompiledValueRule:
         self.literals = _literals(plugin, rule)
         self._pattern = _compile(plugin, rule)
         self._group: int = self._pattern.groupindex.get(b"secret", 0)
+        # Compiled at the first stream that needs it; False when the pattern does not say.
+        self._beginnings: Any = None
         beginning = rule.pattern.removeprefix("(?i)")
         self._boundary = beginning.startswith((r"\b", TOKEN_START))
         self._check(plugin)
@@ -64,6 +67,20 @@ class CompiledValueRule:
             if end > start:
                 yield start, end
             position = max(match.end(), position + 1)
+
+    def open_from(self, data: bytes, starts: Sequence[int]) -> int | None:
+        """Return where a secret may be under way at the end of ``data``, or None.
+
+        ``starts`` are where the rule's literals stand; the place is the first of them that may belong to it.
+        """
+        if self._beginnings is None:
+            self._beginnings = _compile_beginnings(self.rule.pattern)
+        if self._beginnings is False:
+            return min(starts)
+        match = self._beginnings.search(data, max(0, min(starts) - LEAD))
+        if match is None:
+            return None
+        return min((start for start in starts if start >= match.start()), default=None)
 
     def may_begin(self, data: bytes, start: int) -> bool:
         """Whether a match may have its literal at ``start``, judged by what stands before it."""
@@ -146,6 +163,21 @@ def _compile(plugin: str, rule: ValueRule) -> Any:
         raise RedactionError(
             f"its pattern is not RE2 syntax: {reason}", plugin=plugin, rule=rule.name
         ) from None
+
+
+def _compile_beginnings(pattern: str) -> Any:
+    import re2
+
+    text = beginnings(pattern)
+    if text is None:
+        return False
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    try:
+        return re2.compile(rf"(?:{text})\z".encode("utf-8", "surrogatepass"), options)
+    except re2.error:
+        return False
 
 
 def _is_word(byte: int) -> bool:

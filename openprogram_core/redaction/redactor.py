@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from openprogram_core._json import dump_json, dump_model
 from openprogram_core.errors import RedactionError
+from openprogram_core.redaction.blocks import StreamRules
 from openprogram_core.redaction.changes import Change, apply_change
 from openprogram_core.redaction.explain import Finding, findings
 from openprogram_core.redaction.finder import Finder
@@ -192,7 +193,7 @@ class CallRedactor:
         if self._stream is None:
             redactor = self._redactor
             gate = redactor.stream_gate(self._known)
-            self._stream = StreamRedactor(redactor.scanner, gate, self._known, redactor.hook)
+            self._stream = StreamRedactor(StreamRules(redactor.scanner, gate, self._known, redactor.hook))
         return self._stream
 
 

@@ -12,7 +12,7 @@ import binascii
 import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from openprogram_core.redaction.assignments import AssignmentScanner
@@ -56,6 +56,7 @@ _ESCAPE_LITERALS = tuple(b"\\u00%d" % digit for digit in range(2, 8))
 _DATA_URL_PATTERN = re.compile(
     r"data:(?P<mime>[a-z0-9.+/-]*)(?:;[a-z0-9=._+-]+?)*?(?P<base64>;base64)?,", re.IGNORECASE
 )
+_DATA_URL_BEGINNING = re.compile(r"data:[A-Za-z0-9.+/;=_-]{0,100}")
 _BASE64_BODY = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _URL_BODY = re.compile(r"[A-Za-z0-9%._~!$&'()*+,;=:@/?-]*")
 _TEXT_MIME = re.compile(
@@ -63,6 +64,13 @@ _TEXT_MIME = re.compile(
     re.IGNORECASE,
 )
 _DATA_URL_DEPTH = 2
+
+
+class Look(NamedTuple):
+    """What a look at a text found: the edits, and where it may go on (None: all is decided)."""
+
+    edits: list[Edit]
+    open_from: int | None
 
 
 class Scanner:
@@ -186,42 +194,64 @@ class Scanner:
         self, text: str, data: bytes, hits: Sequence[tuple[int, int, int]], depth: int = 0
     ) -> list[Edit]:
         """Return what the rules remove from ``text``, whose UTF-8 form is ``data`` with these ``hits``."""
+        return self.look(text, data, hits, depth).edits
+
+    def look(
+        self,
+        text: str,
+        data: bytes,
+        hits: Sequence[tuple[int, int, int]],
+        depth: int = 0,
+        *,
+        growing: bool = False,
+    ) -> Look:
+        """Like `edits`; with ``growing`` also where something is that more text could still make a secret."""
         edits: list[Edit] = []
-        starts: dict[int, int] = {}
+        starts: dict[int, list[int]] = {}
         names: list[tuple[int, int]] = []
         urls: list[int] = []
         for number, start, end in hits:
             for meaning in self._meanings[number]:
                 if meaning >= 0:
-                    starts.setdefault(meaning, start)
-                    starts[meaning] = min(starts[meaning], start)
+                    starts.setdefault(meaning, []).append(start)
                 elif meaning in (_NAME, _ENCODED):
                     names.append((start, end))
                 elif meaning == _DATA_URL:
                     urls.append(start)
-        running = [(self._values[index], first) for index, first in starts.items()]
-        running += [(rule, 0) for rule in self._without_literal]
-        for rule, first in running:
-            spans = to_characters(data, len(text), rule.spans(data, first))
+        opened: list[int] = []
+        running = [(self._values[index], places) for index, places in starts.items()]
+        running += [(rule, [0]) for rule in self._without_literal]
+        for rule, places in running:
+            spans = to_characters(data, len(text), rule.spans(data, min(places)))
             source = self.sources[rule.number]
             edits += [Edit(start, end, PLACEHOLDER, source) for start, end in spans]
+            if growing and (place := rule.open_from(data, places)) is not None:
+                opened += [start for start, _ in to_characters(data, len(text), [(place, place)])]
         if names:
             assignments = AssignmentScanner(text, self.field_source)
             for start, end in sorted(to_characters(data, len(text), names)):
                 assignments.look(start, end)
             edits += assignments.edits
+            if assignments.open_from is not None:
+                opened.append(assignments.open_from)
         if urls:
-            places = [start for start, _ in to_characters(data, len(text), [(at, at) for at in urls])]
-            edits = self._data_urls(text, places, edits, depth)
-        return edits
+            at = [start for start, _ in to_characters(data, len(text), [(at, at) for at in urls])]
+            edits = self._data_urls(text, at, edits, depth, opened)
+        return Look(edits, min(opened, default=None))
 
-    def _data_urls(self, text: str, places: Sequence[int], edits: list[Edit], depth: int) -> list[Edit]:
+    def _data_urls(
+        self, text: str, places: Sequence[int], edits: list[Edit], depth: int, opened: list[int]
+    ) -> list[Edit]:
         for place in sorted(places):
             match = _DATA_URL_PATTERN.match(text, place, place + 256)
             if match is None:
+                if _DATA_URL_BEGINNING.fullmatch(text, place):
+                    opened.append(place)
                 continue
             encoded = match["base64"] is not None
             body = (_BASE64_BODY if encoded else _URL_BODY).match(text, match.end())
+            if body is None or body.end() == len(text):
+                opened.append(place)
             if body is None or not body.group():
                 continue
             start, end = body.span()

@@ -1,13 +1,13 @@
 """Redaction of one stream, event by event, although each row is written before the next piece is known.
 
-A block is written as it comes until something begins that may be a secret; from there on it is held back.
-What was held comes out, redacted, in one row of the recorder's own before the block's end. So the rows of a
-block always join to the content its end carries.
+Every live event is one row; what was held back comes out, redacted, in one row of the recorder's own before
+the block's end. The end carries the text its rows join to, and the message the content of its ends, so a
+recorded stream obeys the protocol like the live one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from openprogram_core._json import dump_model
@@ -17,6 +17,7 @@ from openprogram_core.providers.events import (
     DoneEvent,
     ErrorEvent,
     OpaqueEvent,
+    StartEvent,
     TextDeltaEvent,
     TextEndEvent,
     TextStartEvent,
@@ -35,265 +36,21 @@ from openprogram_core.providers.messages import (
     ThinkingContent,
     ToolCall,
 )
+from openprogram_core.redaction.blocks import BlockRedactor, StreamRules
 from openprogram_core.redaction.changes import apply_change
-from openprogram_core.redaction.edits import PLACEHOLDER, Edit, apply_edits, merge_edits
-from openprogram_core.redaction.finder import Finder, Hook
-from openprogram_core.redaction.known import KNOWN_VALUE, SHORTEST, SHORTEST_PIECE, KnownValues
-from openprogram_core.redaction.places import ASSISTANT, CONTENT, EVENT, OPEN
-from openprogram_core.redaction.scanner import Scanner, StreamGate
+from openprogram_core.redaction.finder import Finder
+from openprogram_core.redaction.places import ASSISTANT, CONTENT, EVENT, OPAQUE, Place
 
 Payload: TypeAlias = AssistantMessageEvent | dict[str, Any]
 _Delta: TypeAlias = TextDeltaEvent | ThinkingDeltaEvent | ToolCallDeltaEvent
 _End: TypeAlias = TextEndEvent | ThinkingEndEvent | ToolCallEndEvent
+_Start: TypeAlias = TextStartEvent | ThinkingStartEvent | ToolCallStartEvent
 
-# A name and what may stand between it and its value fit in here.
-_TAIL = 192
-
-
-class _Block:
-    """One open block: what came, and how much of it was written as it came."""
-
-    __slots__ = ("alert", "delta_type", "near", "pieces", "written")
-
-    def __init__(self, delta_type: type[_Delta], written: int | None) -> None:
-        self.delta_type = delta_type
-        self.pieces: list[str] = []
-        self.near = b""
-        """The last bytes, which the next piece may complete to a literal."""
-        self.alert = 0
-        """Characters still to look at closely after a literal; 0 when there was none lately."""
-        self.written = written
-        """Characters written before holding began; None while nothing is held."""
-
-    @property
-    def raw(self) -> str:
-        return "".join(self.pieces)
-
-    def lately(self, length: int) -> str:
-        """The last ``length`` characters before the newest piece, or a little more."""
-        found: list[str] = []
-        for piece in reversed(self.pieces[:-1] if len(self.pieces) < 64 else self.pieces[-length - 1 : -1]):
-            found.append(piece)
-            length -= len(piece)
-            if length <= 0:
-                break
-        return "".join(reversed(found))
-
-
-class StreamRedactor:
-    """Redacts the events of one call. For one consumer."""
-
-    def __init__(
-        self, scanner: Scanner, gate: StreamGate, known: KnownValues | None, hook: Hook | None
-    ) -> None:
-        self._scanner = scanner
-        self._gate = gate
-        self._known = known
-        self._hook = hook
-        self._hold_all = hook is not None or scanner.needs_whole_texts
-        self._tail = max(_TAIL, gate.reach)
-        self._blocks: dict[int, _Block] = {}
-        self._ended: dict[int, tuple[AssistantContent, AssistantContent | dict[str, Any]]] = {}
-
-    def event(self, event: AssistantMessageEvent) -> Sequence[Payload]:
-        """Return the payloads to write for one event; the last one is the event's own."""
-        if isinstance(event, _DELTA_EVENTS):
-            return (self._delta(event),)
-        if isinstance(event, TextEndEvent | ThinkingEndEvent | ToolCallEndEvent):
-            return self._end(event)
-        if isinstance(event, TextStartEvent | ThinkingStartEvent | ToolCallStartEvent):
-            self._open(event.content_index, _DELTA_TYPES[type(event)])
-            return (event,)
-        if isinstance(event, DoneEvent):
-            return (self._last(event, event.message, "message"),)
-        if isinstance(event, ErrorEvent):
-            return (self._last(event, event.error, "error"),)
-        if isinstance(event, OpaqueEvent):
-            content = self._content(event.content, event.content_index)
-            self._ended[event.content_index] = (event.content, content)
-            return (
-                event if content is event.content else {**event.model_dump(mode="json"), "content": content},
-            )
-        return (self._whole(event),)
-
-    def finish(self) -> Sequence[Payload]:
-        """Return what is still held; a secret that the stream's end cut off is removed as far as it came."""
-        rows: list[Payload] = []
-        for content_index, block in sorted(self._blocks.items()):
-            if block.written is not None:
-                raw = block.raw
-                edits = self._block_edits(block, raw, content_index, cut=True)
-                rows += _own_row(block, content_index, apply_edits(raw, edits))
-        self._blocks.clear()
-        return rows
-
-    def _open(self, content_index: int, delta_type: type[_Delta]) -> _Block:
-        block = _Block(delta_type, 0 if self._hold_all else None)
-        self._blocks[content_index] = block
-        return block
-
-    def _delta(self, event: _Delta) -> Payload:
-        block = self._blocks.get(event.content_index)
-        if block is None:
-            block = self._open(event.content_index, type(event))
-        delta = event.delta
-        block.pieces.append(delta)
-        if block.written is not None:
-            return event if not delta else _with_delta(event, "")
-        data = block.near + delta.encode("utf-8", "surrogatepass")
-        block.near = data[-self._gate.reach :]
-        if self._gate.opens(data):
-            block.alert = _TAIL
-        elif not block.alert:
-            return event
-        return self._look_closely(block, event)
-
-    def _look_closely(self, block: _Block, event: _Delta) -> _Delta:
-        delta = event.delta
-        before = block.lately(self._tail)
-        held_from = self._held_from(before + delta, len(before))
-        if held_from is None:
-            block.alert = max(0, block.alert - len(delta))
-            return event
-        kept = max(0, held_from - len(before))
-        block.written = sum(map(len, block.pieces)) - len(delta) + kept
-        return event if kept == len(delta) else _with_delta(event, delta[:kept])
-
-    def _held_from(self, window: str, new_from: int) -> int | None:
-        data = window.encode("utf-8", "surrogatepass")
-        if len(data) != len(window):
-            new_from = len(window[:new_from].encode("utf-8", "surrogatepass"))
-        place = self._scanner.held_from(data, new_from)
-        if self._known is not None:
-            known = self._known.held_from(data, new_from)
-            if known is not None and (place is None or known < place):
-                place = known
-        if place is None or len(data) == len(window):
-            return place
-        return len(data[:place].decode("utf-8", "ignore"))
-
-    def _end(self, event: _End) -> Sequence[Payload]:
-        block = self._blocks.pop(event.content_index, None)
-        original = event.tool_call if isinstance(event, ToolCallEndEvent) else event.content
-        rows: list[Payload] = []
-        content: AssistantContent | dict[str, Any] | None = None
-        if block is not None and block.written is not None:
-            raw = block.raw
-            edits = self._block_edits(block, raw, event.content_index, cut=False)
-            joined = apply_edits(raw, edits)
-            rows += _own_row(block, event.content_index, joined)
-            content = _same_as_joined(original, raw, joined)
-            if content is not None and self._has_more(content):
-                content = None if isinstance(content, ToolCall) else self._rest(content, event.content_index)
-        elif block is not None and _text_of(original) == block.raw and not self._has_more(original):
-            content = original
-        if content is None:
-            content = self._content(original, event.content_index)
-        self._ended[event.content_index] = (original, content)
-        if content is original:
-            rows.append(event)
-        else:
-            name = "tool_call" if isinstance(event, ToolCallEndEvent) else "content"
-            rows.append(_replaced(event, name, content))
-        return rows
-
-    def _has_more(self, content: AssistantContent) -> bool:
-        return isinstance(content, TextContent) and bool(content.citations)
-
-    def _rest(self, content: AssistantContent, content_index: int) -> AssistantContent | dict[str, Any]:
-        if not isinstance(content, TextContent):
-            return content
-        finder = Finder(self._scanner, self._known, self._hook)
-        path = f"content[{content_index}].citations"
-        change = finder.find(content.citations, OPEN, path)
-        if change is None:
-            return content
-        return content.model_copy(update={"citations": apply_change(content.citations, change)})
-
-    def _block_edits(self, block: _Block, raw: str, content_index: int, *, cut: bool) -> list[Edit]:
-        path = f"content[{content_index}].{_FIELDS[block.delta_type]}"
-        edits = Finder(self._scanner, self._known, self._hook).text_edits(raw, path)
-        data = raw.encode("utf-8", "surrogatepass")
-        if self._known is not None:
-            start = self._known.cut_short_from(data, SHORTEST_PIECE if cut else SHORTEST)
-            if start is not None:
-                place = len(data[:start].decode("utf-8", "surrogatepass"))
-                edits = merge_edits([*edits, Edit(place, len(raw), PLACEHOLDER, KNOWN_VALUE)], raw)
-        if cut:
-            edits = merge_edits([*edits, *self._cut_word(raw, data)], raw)
-        written = block.written or 0
-        clipped = [
-            edit if edit.start >= written else edit._replace(start=written)
-            for edit in edits
-            if edit.end > written
-        ]
-        return clipped
-
-    def _cut_word(self, raw: str, data: bytes) -> list[Edit]:
-        """Remove the last word when a rule's literal stands in it or right before: it may be half a secret."""
-        word = len(raw) - len(raw.split()[-1]) if raw and not raw[-1].isspace() else len(raw)
-        place = len(raw[:word].encode("utf-8", "surrogatepass"))
-        for _, start, end in self._scanner.hits(data):
-            if end >= place and word < len(raw):
-                begin = min(word, len(data[:start].decode("utf-8", "ignore")))
-                source = self._scanner.sources[0] if self._scanner.sources else KNOWN_VALUE
-                return [Edit(begin, len(raw), PLACEHOLDER, source)]
-        return []
-
-    def _content(self, content: AssistantContent, content_index: int) -> AssistantContent | dict[str, Any]:
-        data = dump_model(content)
-        if self._hook is None and self._scanner.is_clean(data):
-            if self._known is None or not self._known.stands_in(data):
-                return content
-        finder = Finder(self._scanner, self._known, self._hook)
-        tree = content.model_dump(mode="json")
-        change = finder.find(tree, CONTENT, f"content[{content_index}]")
-        if change is None:
-            return content
-        redacted: dict[str, Any] = apply_change(tree, change)
-        return redacted
-
-    def _last(self, event: DoneEvent | ErrorEvent, message: AssistantMessage, name: str) -> Payload:
-        ended = [self._ended[index] for index in sorted(self._ended)]
-        contents: list[AssistantContent | dict[str, Any]] = []
-        for index, content in enumerate(message.content):
-            if index < len(ended) and (ended[index][0] is content or ended[index][0] == content):
-                contents.append(ended[index][1] if ended[index][1] is not ended[index][0] else content)
-            else:
-                contents.append(self._content(content, index))
-        changed = any(new is not old for new, old in zip(contents, message.content, strict=True))
-        if not changed and message.error_message is None:
-            return event
-        rest = message.model_copy(update={"content": []}).model_dump(mode="json")
-        finder = Finder(self._scanner, self._known, self._hook)
-        change = finder.find(rest, ASSISTANT, name)
-        if not changed and change is None:
-            return event
-        rest = apply_change(rest, change)
-        rest["content"] = [
-            content if isinstance(content, dict) else content.model_dump(mode="json") for content in contents
-        ]
-        return {"type": event.type, "reason": event.reason, name: rest}
-
-    def _whole(self, event: AssistantMessageEvent) -> Payload:
-        data = dump_model(event)
-        if self._hook is None and self._scanner.is_clean(data):
-            if self._known is None or not self._known.stands_in(data):
-                return event
-        tree = event.model_dump(mode="json")
-        change = Finder(self._scanner, self._known, self._hook).find(tree, EVENT, "")
-        if change is None:
-            return event
-        redacted: dict[str, Any] = apply_change(tree, change)
-        return redacted
-
-
-_DELTA_TYPES: dict[type[AssistantMessageEvent], type[_Delta]] = {
+_DELTA_TYPES: dict[type, type[_Delta]] = {
     TextStartEvent: TextDeltaEvent,
     ThinkingStartEvent: ThinkingDeltaEvent,
     ToolCallStartEvent: ToolCallDeltaEvent,
 }
-_DELTA_EVENTS = (TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent)
 _FIELDS: dict[type[_Delta], str] = {
     TextDeltaEvent: "text",
     ThinkingDeltaEvent: "thinking",
@@ -301,13 +58,156 @@ _FIELDS: dict[type[_Delta], str] = {
 }
 
 
-def _with_delta(event: _Delta, delta: str) -> _Delta:
-    return type(event)(content_index=event.content_index, delta=delta)
+class StreamRedactor:
+    """Redacts the events of one call. For one consumer."""
 
+    def __init__(self, rules: StreamRules) -> None:
+        self._rules = rules
+        self._blocks: dict[int, tuple[type[_Delta], BlockRedactor]] = {}
+        self._ended: dict[int, tuple[AssistantContent, AssistantContent | dict[str, Any]]] = {}
+        self._handlers: dict[type, Callable[[Any], Sequence[Payload]]] = {
+            TextDeltaEvent: self._delta,
+            ThinkingDeltaEvent: self._delta,
+            ToolCallDeltaEvent: self._delta,
+            TextStartEvent: self._start,
+            ThinkingStartEvent: self._start,
+            ToolCallStartEvent: self._start,
+            TextEndEvent: self._end,
+            ThinkingEndEvent: self._end,
+            ToolCallEndEvent: self._end,
+            OpaqueEvent: self._opaque,
+            StartEvent: self._whole,
+            DoneEvent: self._done,
+            ErrorEvent: self._error,
+        }
 
-def _own_row(block: _Block, content_index: int, joined: str) -> list[Payload]:
-    rest = joined[block.written or 0 :]
-    return [block.delta_type(content_index=content_index, delta=rest)] if rest else []
+    def event(self, event: AssistantMessageEvent) -> Sequence[Payload]:
+        """Return the payloads to write for one event; the last one is the event's own."""
+        handler = self._handlers.get(type(event))
+        if handler is None:
+            handler = next(
+                (made for kind, made in self._handlers.items() if isinstance(event, kind)), self._whole
+            )
+            self._handlers[type(event)] = handler
+        return handler(event)
+
+    def finish(self) -> Sequence[Payload]:
+        """Return what is still held; a secret that the stream's end cut off is removed as far as it came."""
+        rows: list[Payload] = []
+        for content_index in sorted(self._blocks):
+            rows += self._write_rest(content_index, cut=True)
+        self._blocks.clear()
+        return rows
+
+    def _block(self, content_index: int, delta_type: type[_Delta]) -> BlockRedactor:
+        block = BlockRedactor(self._rules, json=issubclass(delta_type, ToolCallDeltaEvent))
+        self._blocks[content_index] = (delta_type, block)
+        return block
+
+    def _start(self, event: _Start) -> Sequence[Payload]:
+        delta_type = next(made for kind, made in _DELTA_TYPES.items() if isinstance(event, kind))
+        self._block(event.content_index, delta_type)
+        return (event,)
+
+    def _delta(self, event: _Delta) -> Sequence[Payload]:
+        opened = self._blocks.get(event.content_index)
+        block = self._block(event.content_index, type(event)) if opened is None else opened[1]
+        delta = event.delta
+        written = block.add(delta)
+        if written == delta:
+            return (event,)
+        return (event.model_copy(update={"delta": written}),)
+
+    def _write_rest(self, content_index: int, *, cut: bool) -> list[Payload]:
+        delta_type, block = self._blocks[content_index]
+        rest = block.finish(f"content[{content_index}].{_FIELDS.get(delta_type, 'text')}", cut=cut)
+        return [delta_type(content_index=content_index, delta=rest)] if rest else []
+
+    def _end(self, event: _End) -> Sequence[Payload]:
+        index = event.content_index
+        original = event.tool_call if isinstance(event, ToolCallEndEvent) else event.content
+        rows: list[Payload] = []
+        content: AssistantContent | dict[str, Any] | None = None
+        if index in self._blocks:
+            rows += self._write_rest(index, cut=False)
+            _, block = self._blocks.pop(index)
+            content = _as_written(original, block.raw, block.written)
+            if isinstance(content, TextContent) and content.citations:
+                content = self._with_citations(content, index)
+        if content is None:
+            content = self._content(original, index)
+        self._ended[index] = (original, content)
+        name = "tool_call" if isinstance(event, ToolCallEndEvent) else "content"
+        if content is original:
+            rows.append(event)
+        elif isinstance(content, dict):
+            rows.append({"type": event.type, "content_index": index, name: content})
+        else:
+            rows.append(event.model_copy(update={name: content}))
+        return rows
+
+    def _with_citations(self, content: TextContent, content_index: int) -> TextContent:
+        path = f"content[{content_index}].citations"
+        change = self._finder().find(content.citations, OPAQUE, path)
+        if change is None:
+            return content
+        return content.model_copy(update={"citations": apply_change(content.citations, change)})
+
+    def _opaque(self, event: OpaqueEvent) -> Sequence[Payload]:
+        content = self._content(event.content, event.content_index)
+        self._ended[event.content_index] = (event.content, content)
+        if content is event.content:
+            return (event,)
+        return ({"type": event.type, "content_index": event.content_index, "content": content},)
+
+    def _whole(self, event: AssistantMessageEvent) -> Sequence[Payload]:
+        return (self._redacted(event, EVENT, ""),)
+
+    def _content(self, content: AssistantContent, content_index: int) -> AssistantContent | dict[str, Any]:
+        redacted: AssistantContent | dict[str, Any]
+        redacted = self._redacted(content, CONTENT, f"content[{content_index}]")
+        return redacted
+
+    def _redacted(self, model: Any, place: Place, path: str) -> Any:
+        """Return the model itself when it is clean, else its redacted dump."""
+        rules = self._rules
+        data = dump_model(model)
+        if rules.hook is None and rules.scanner.is_clean(data):
+            if rules.known is None or not rules.known.stands_in(data):
+                return model
+        tree = model.model_dump(mode="json")
+        change = self._finder().find(tree, place, path)
+        return model if change is None else apply_change(tree, change)
+
+    def _done(self, event: DoneEvent) -> Sequence[Payload]:
+        return (self._last(event, event.message, "message"),)
+
+    def _error(self, event: ErrorEvent) -> Sequence[Payload]:
+        return (self._last(event, event.error, "error"),)
+
+    def _last(self, event: DoneEvent | ErrorEvent, message: AssistantMessage, name: str) -> Payload:
+        ended = [self._ended[index] for index in sorted(self._ended)]
+        contents: list[AssistantContent | dict[str, Any]] = []
+        for index, content in enumerate(message.content):
+            if index < len(ended) and (ended[index][0] is content or ended[index][0] == content):
+                original, redacted = ended[index]
+                contents.append(content if redacted is original else redacted)
+            else:
+                contents.append(self._content(content, index))
+        changed = any(new is not old for new, old in zip(contents, message.content, strict=True))
+        bare = message.model_copy(update={"content": []})
+        rest = self._redacted(bare, ASSISTANT, name)
+        if not changed and rest is bare:
+            return event
+        if rest is bare:
+            rest = bare.model_dump(mode="json")
+        rest["content"] = [
+            content if isinstance(content, dict) else content.model_dump(mode="json") for content in contents
+        ]
+        return {"type": event.type, "reason": event.reason, name: rest}
+
+    def _finder(self) -> Finder:
+        return Finder(self._rules.scanner, self._rules.known, self._rules.hook)
 
 
 def _text_of(content: AssistantContent) -> str | None:
@@ -318,27 +218,21 @@ def _text_of(content: AssistantContent) -> str | None:
     return content.arguments_text if isinstance(content, InvalidToolCall) else None
 
 
-def _same_as_joined(content: AssistantContent, raw: str, joined: str) -> AssistantContent | None:
-    """Return the content with the text its redacted deltas join to, or None when it never was their text."""
+def _as_written(content: AssistantContent, raw: str, written: str) -> AssistantContent | None:
+    """Return the content with the text its rows join to, or None when it never was the text of its deltas."""
     if isinstance(content, ToolCall):
-        if raw == joined and parse_arguments(raw) == content.arguments:
-            return content
-        arguments = parse_arguments(joined)
-        if arguments is None or parse_arguments(raw) != content.arguments:
+        if not raw or parse_arguments(raw) != content.arguments:
             return None
-        return content.model_copy(update={"arguments": arguments})
+        if raw == written:
+            return content
+        arguments = parse_arguments(written)
+        return None if arguments is None else content.model_copy(update={"arguments": arguments})
     if _text_of(content) != raw:
         return None
-    if raw == joined:
+    if raw == written:
         return content
     if isinstance(content, TextContent):
-        return content.model_copy(update={"text": joined})
+        return content.model_copy(update={"text": written})
     if isinstance(content, ThinkingContent):
-        return content.model_copy(update={"thinking": joined})
-    return content.model_copy(update={"arguments_text": joined})
-
-
-def _replaced(event: _End, name: str, content: AssistantContent | dict[str, Any]) -> Payload:
-    if isinstance(content, dict):
-        return {"type": event.type, "content_index": event.content_index, name: content}
-    return event.model_copy(update={name: content})
+        return content.model_copy(update={"thinking": written})
+    return content.model_copy(update={"arguments_text": written})
