@@ -45,6 +45,7 @@ class CallRecorder:
         "_append",
         "_began",
         "_busy",
+        "_end",
         "_finished",
         "_head",
         "_journal",
@@ -76,6 +77,7 @@ class CallRecorder:
         self._head = event_row_head(self.call_index)
         self._began = time.monotonic()
         self._terminal = False
+        self._end: tuple[bytes, int] | None = None
         self._finished = False
         self._busy = False
         open_calls[self.call_index] = self
@@ -96,6 +98,8 @@ class CallRecorder:
             self._append(rows, self, len(payloads))
         except RowFaultError as fault:
             raise self._error(fault.reason) from None
+        except (TypeError, ValueError, RecursionError) as error:
+            raise self._error(f"the event cannot be written as JSON ({type(error).__name__})") from None
         finally:
             self._busy = False
         if type(event) is DoneEvent or type(event) is ErrorEvent:
@@ -113,26 +117,31 @@ class CallRecorder:
         Raises `RecordingWriteError`; the sink tries again when it is closed.
         """
         self.ended = True
-        if self._finished or self.generation != self._journal.generation:
+        if self.generation != self._journal.generation:
             return
-        if outcome == "abandoned" and self._terminal:
-            outcome = "complete"
-        duration_ms = int((time.monotonic() - self._began) * 1000)
-        described = None if error is None else self._describe(error)
         with self._journal.mutex:
             if self._finished:
                 return
-            held, count = (b"", 0) if self._busy else self._held()
-            end = call_end_row(
-                self.call_index,
-                self.event_count + count,
-                outcome,
-                error=described,
-                duration_ms=duration_ms,
-            )
-            self._append(held + end, self, count, last=True)
+            if self._end is None:
+                self._end = self._make_end(outcome, error)
+            rows, held = self._end
+            self._append(rows, self, held, last=True)
             self._finished = True
         self._open.pop(self.call_index, None)
+
+    def _make_end(self, outcome: Outcome, error: BaseException | None) -> tuple[bytes, int]:
+        """The last rows, and how many of them are events'. Kept: what cannot be written now is true later."""
+        if outcome == "abandoned" and self._terminal:
+            outcome = "complete"
+        held, count = (b"", 0) if self._busy else self._held()
+        end = call_end_row(
+            self.call_index,
+            self.event_count + count,
+            outcome,
+            error=None if error is None else self._describe(error),
+            duration_ms=int((time.monotonic() - self._began) * 1000),
+        )
+        return held + end, count
 
     def _held(self) -> tuple[bytes, int]:
         """The rows of what redaction still held back. Without them the end is still true."""

@@ -115,7 +115,7 @@ class Journal:
         head = os.pread(self._fd, _LONGEST_HEADER, 0) if size else b""
         line, newline, _ = head.partition(b"\n")
         torn = size == len(line) and line.startswith(b'{"type":"header",')
-        if not line or torn:
+        if size == 0 or torn:
             return 0
         try:
             row = parse_row(line + newline)

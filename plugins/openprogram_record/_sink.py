@@ -125,12 +125,15 @@ class RecordingSink:
         `RecordingWriteError` or `RedactionError`; then nothing of the call is on file.
         """
         redactor = self._redactor.open_call(known_values)
-        payload = redactor.request(model, context, options).dump()
         at, lane = _now(), current_lane()
         try:
+            payload = redactor.request(model, context, options).dump()
             check_request(payload)
         except RowFaultError as fault:
             raise RecordingWriteError(self.path, fault.reason) from None
+        except (TypeError, ValueError, RecursionError) as error:
+            reason = f"the request cannot be written as JSON ({type(error).__name__})"
+            raise RecordingWriteError(self.path, reason) from None
         started = self._journal.begin(lambda call_index: request_row(call_index, payload, at=at, lane=lane))
         return CallRecorder(self._journal, redactor, started, self._open)
 
