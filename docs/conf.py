@@ -22,6 +22,7 @@ extensions = [
     "openprogram_diagrams",
     "openprogram_hooks",
     "openprogram_pytest_options",
+    "openprogram_values",
 ]
 exclude_patterns = ["_build"]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from sphinx.application import Sphinx
+from sphinx.util.inspect import stringify_signature
 
 LAZY_DOORS = ("openprogram_core", "openprogram_core.recordings")
 
@@ -32,6 +33,8 @@ def field_lines(model: type[BaseModel]) -> list[str]:
         field = model.model_fields[name]
         if field.is_required():
             default = ""
+        elif isinstance(field.default_factory, type):
+            default = f" = ``{field.default_factory.__name__}()``"
         elif field.default_factory is not None:
             default = f" = ``{field.get_default(call_default_factory=True)!r}``"
         else:
@@ -48,24 +51,41 @@ def show_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, lin
             lines += ["", *fields, ""]
 
 
-def hide_signature(
+def as_written(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
-) -> tuple[str | None, str | None] | None:
-    """Leave out a model's signature: its fields follow anyway, one a line."""
-    if what == "class" and issubclass(thing, BaseModel):
-        return "", returns
-    return None
+) -> tuple[str, str | None] | None:
+    """Show annotations as the source has them: a union of thirteen events by its name.
+
+    A model has none: its fields follow anyway, one a line.
+    """
+    if isinstance(thing, type) and issubclass(thing, BaseModel):
+        return "", None
+    if signature is None or what not in ("class", "exception", "function", "method"):
+        return None
+    try:
+        written = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return None
+    parameters = [one for one in written.parameters.values() if one.name not in ("self", "cls")]
+    text = stringify_signature(written.replace(parameters=parameters), show_return_annotation=False)
+    returned = written.return_annotation
+    shown = what in ("function", "method") and isinstance(returned, str)
+    if shown and hasattr(thing, "__wrapped__") and returned.startswith("Iterator["):
+        returned = f"AbstractContextManager[{returned.removeprefix('Iterator[')}"
+    return text, returned if shown else None
 
 
 def skip_machinery(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what pydantic puts into every model."""
-    return True if name in ("model_config", "model_post_init") else None
+    """Leave out what pydantic puts into every model, and a named tuple's fields: its description has them."""
+    if name in ("model_config", "model_post_init"):
+        return True
+    return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number") else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect to autodoc."""
     app.connect("builder-inited", load_lazy_names)
     app.connect("autodoc-process-docstring", show_fields)
-    app.connect("autodoc-process-signature", hide_signature)
+    app.connect("autodoc-process-signature", as_written)
     app.connect("autodoc-skip-member", skip_machinery)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})\s*(?P<language>[^`\s]*)(?P<rest>[^`]*)$")
-_MARK = re.compile(r"^\s*<!--\s*(?P<name>not run|needs|file|edits|prints|exits)(?::\s*(?P<value>.*?))?\s*-->\s*$")
+_MARK = re.compile(
+    r"^\s*<!--\s*(?P<name>not run|needs|file|edits|prints|exits)(?::\s*(?P<value>.*?))?\s*-->\s*$"
+)
 _FILE_LINE = re.compile(r"^# (?P<name>[\w./-]+\.py)$")
 SHELL = ("sh", "shell", "bash", "console")
 

@@ -64,7 +64,5 @@ def test_every_example_that_does_not_run_says_why_and_they_are_few() -> None:
 
 
 def test_an_example_that_runs_only_with_another_package_names_a_real_one() -> None:
-    needed = {
-        block.marks["needs"] for page in pages() for block in blocks_of(page) if "needs" in block.marks
-    }
+    needed = {block.marks["needs"] for page in pages() for block in blocks_of(page) if "needs" in block.marks}
     assert needed <= {"langchain_core", "pydantic_ai"}
