@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from openprogram_core.errors import ProviderError
 from openprogram_core.providers.messages import (
     AssistantContent,
     AssistantMessage,
@@ -23,6 +26,8 @@ from openprogram_core.providers.options import StreamOptions
 
 NOT_RUN = "No result: this call was not run."
 """The result a call gets that nobody answered."""
+
+Compat = TypeVar("Compat", bound=BaseModel)
 
 _SECRET_HEADERS = frozenset(
     {"authorization", "api-key", "x-api-key", "x-goog-api-key", "proxy-authorization", "cookie"}
@@ -59,6 +64,23 @@ def visible_content(content: str | Sequence[UserContent], model: Model) -> list[
         else part
         for part in content
     ]
+
+
+def read_compat(model: Model, kind: type[Compat]) -> Compat:
+    """Return ``model.compat`` as the pydantic model ``kind``, whose fields are all a server's departures that
+    the wire API knows.
+
+    Raises `ProviderError` of kind ``invalid_request`` for a name or value it does not know.
+    """
+    try:
+        return kind.model_validate(model.compat)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in ("compat", *first["loc"]))
+        raise ProviderError(
+            "invalid_request",
+            f"model {model.id!r}, {field}: {first['msg']}. {model.api} knows {', '.join(kind.model_fields)}",
+        ) from None
 
 
 def merge_headers(model: Model, options: StreamOptions) -> dict[str, str]:

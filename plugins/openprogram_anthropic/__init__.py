@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from openprogram_anthropic.compat import MessagesCompat
 from openprogram_anthropic.provider import API, AnthropicMessagesProvider
 from openprogram_core import hookimpl
 from openprogram_core.providers import ApiProvider
 
-__all__ = ["API", "AnthropicMessagesProvider", "api_providers"]
+__all__ = ["API", "AnthropicMessagesProvider", "MessagesCompat", "api_providers"]
 
 
 @hookimpl

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from openprogram_anthropic.compat import MessagesCompat
 from openprogram_core.providers import (
     AssistantContent,
     AssistantMessage,
@@ -21,7 +22,12 @@ from openprogram_core.providers import (
     ToolResultMessage,
     UserContent,
 )
-from openprogram_core.providers.adapter import is_from_same_model, settle_tool_calls, visible_content
+from openprogram_core.providers.adapter import (
+    is_from_same_model,
+    read_compat,
+    settle_tool_calls,
+    visible_content,
+)
 
 EVENT_PREFIX = "event:"
 """Begins the ``kind`` of an `OpaqueContent` that was an event of its own and no content block."""
@@ -115,6 +121,7 @@ def _said(
     said: AssistantContent, message: AssistantMessage, model: Model, extras: dict[str, Block]
 ) -> Iterable[Block]:
     own = is_from_same_model(message, model)
+    unsigned = read_compat(model, MessagesCompat).unsigned_thinking
     match said:
         case TextContent():
             if said.text.strip():
@@ -125,7 +132,7 @@ def _said(
         case ThinkingContent():
             if own and said.redacted and said.signature:
                 yield {"type": "redacted_thinking", "data": said.signature}
-            elif own and (said.signature or model.compat.get("unsigned_thinking")):
+            elif own and (said.signature or unsigned):
                 yield {"type": "thinking", "thinking": said.thinking, "signature": said.signature or ""}
         case ToolCall():
             extras[said.id] = _extras(said.signature, own)

@@ -39,8 +39,7 @@ API = "anthropic-messages"
 class AnthropicMessagesProvider(ApiProvider):
     """Calls the Messages API, Anthropic's or one that speaks it at ``model.base_url``.
 
-    ``model.compat`` may hold ``thinking`` (``"budget"`` or ``"adaptive"``, where the model's id misleads) and
-    ``unsigned_thinking`` (true: thinking without a signature is sent back).
+    `MessagesCompat` says what ``model.compat`` may hold.
     """
 
     def __init__(self) -> None:

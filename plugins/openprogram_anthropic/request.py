@@ -27,9 +27,12 @@ _CACHE_MARKERS = {"short": {"type": "ephemeral"}, "long": {"type": "ephemeral", 
 def build_body(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
     """Return the JSON body for one call, the same for the same arguments.
 
-    ``seed`` and ``prompt_cache_key`` have no place in this API and are left out. Raises `ProviderError` of
-    kind ``invalid_request`` for what has none either but would change the answer.
+    ``prompt_cache_key`` has no place in this API and is left out. Raises `ProviderError` of kind
+    ``invalid_request`` for what has none either but would change the answer, and for a ``model.compat`` that
+    is not sound.
     """
+    if options.seed is not None:
+        raise ProviderError("invalid_request", "anthropic-messages has no seed: leave StreamOptions.seed out")
     max_tokens = options.max_tokens or model.max_tokens or _default_limit(model, options)
     messages = wire_messages(model, context)
     system: list[dict[str, Any]] = []

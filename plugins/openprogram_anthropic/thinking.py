@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
+from openprogram_anthropic.compat import MessagesCompat
 from openprogram_core.providers import Model, ProviderError, SimpleStreamOptions
+from openprogram_core.providers.adapter import read_compat
 
 SMALLEST_BUDGET = 1024
 """The service's least number of thinking tokens."""
@@ -23,20 +25,22 @@ _TAKES_EFFORT = re.compile(
 
 def thinking_mode(model: Model) -> Literal["budget", "adaptive"]:
     """Return how ``model`` is told to think: ``compat["thinking"]``, else what its id says."""
-    said = model.compat.get("thinking")
-    if said in ("budget", "adaptive"):
-        return "budget" if said == "budget" else "adaptive"
+    said = read_compat(model, MessagesCompat).thinking
+    return said or _said_by_id(model)
+
+
+def _said_by_id(model: Model) -> Literal["budget", "adaptive"]:
     return "adaptive" if _TAKES_EFFORT.search(model.id) else "budget"
 
 
 def thinking_fields(model: Model, options: SimpleStreamOptions, max_tokens: int) -> dict[str, Any]:
     """Return the request fields for ``options.reasoning``.
 
-    A budget counts towards ``max_tokens``, so it is lowered to fit. Raises `ProviderError` of kind
-    ``invalid_request`` when there is no room for the smallest one.
+    A model without ``reasoning`` is told nothing. A budget counts towards ``max_tokens``, so it is lowered to
+    fit. Raises `ProviderError` of kind ``invalid_request`` when there is no room for the smallest one.
     """
     level = options.reasoning
-    if level is None:
+    if level is None or not model.reasoning:
         return {}
     if level == "off":
         return {"thinking": {"type": "disabled"}}
@@ -55,7 +59,7 @@ def thinking_fields(model: Model, options: SimpleStreamOptions, max_tokens: int)
 def room_for_thinking(model: Model, options: SimpleStreamOptions) -> int:
     """Return the tokens a default limit must leave for thinking, 0 where no budget is counted."""
     level = options.reasoning
-    if level is None or level == "off":
+    if level is None or level == "off" or not model.reasoning:
         return 0
     if level not in options.thinking_budgets and thinking_mode(model) == "adaptive":
         return 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from openprogram_core import hookimpl
 from openprogram_core.providers import ApiProvider
+from openprogram_google.compat import GenerateCompat
 from openprogram_google.provider import API, GoogleGenerativeAiProvider
 
-__all__ = ["API", "GoogleGenerativeAiProvider", "api_providers"]
+__all__ = ["API", "GenerateCompat", "GoogleGenerativeAiProvider", "api_providers"]
 
 
 @hookimpl

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from openprogram_core.providers import (
     UserContent,
 )
 from openprogram_core.providers.adapter import is_from_same_model, settle_tool_calls, visible_content
+from openprogram_google.compat import GenerateCompat, settled_compat
 
 INVALID_ARGUMENTS = "invalid_arguments"
 """The argument that carries the text of arguments that were no JSON object."""
@@ -29,13 +29,6 @@ FOREIGN_CALL_SIGNATURE = "skip_thought_signature_validator"
 
 Part = dict[str, Any]
 
-_BEFORE_GEMINI_3 = re.compile(r"gemini-[12](?:\b|[.-])")
-
-
-def is_before_gemini_3(model: Model) -> bool:
-    """Whether ``model`` is a Gemini 1 or 2: thinking by budget, no images inside a function's response."""
-    return _BEFORE_GEMINI_3.search(model.id) is not None
-
 
 def wire_contents(model: Model, context: Context) -> list[dict[str, Any]]:
     """Return the request's ``contents``.
@@ -44,6 +37,7 @@ def wire_contents(model: Model, context: Context) -> list[dict[str, Any]]:
     came from elsewhere, or failed, text, images, tool calls and results are kept; thinking, signatures and
     server-side objects are bound to their model and left out. So is empty text without a signature.
     """
+    compat = settled_compat(model)
     contents: list[dict[str, Any]] = []
     results: list[Part] | None = None
     for message in settle_tool_calls(context.messages, model):
@@ -52,11 +46,11 @@ def wire_contents(model: Model, context: Context) -> list[dict[str, Any]]:
             if results is None:
                 results = []
                 contents.append({"role": "user", "parts": results})
-            results += _function_response(message, model)
+            results += _function_response(message, model, compat)
             continue
         results = None
         if isinstance(message, AssistantMessage):
-            parts, role = list(_said(message, model)), "model"
+            parts, role = list(_said(message, model, compat)), "model"
         else:
             parts, role = user_parts(visible_content(message.content, model)), "user"
         if parts:
@@ -79,7 +73,7 @@ def _inline(image: ImageContent) -> Part:
     return {"inlineData": {"mimeType": image.mime_type, "data": image.data}}
 
 
-def _function_response(message: ToolResultMessage, model: Model) -> list[Part]:
+def _function_response(message: ToolResultMessage, model: Model, compat: GenerateCompat) -> list[Part]:
     content = visible_content(message.content, model)
     text = "\n".join(piece.text for piece in content if isinstance(piece, TextContent))
     images = [_inline(piece) for piece in content if isinstance(piece, ImageContent)]
@@ -89,16 +83,16 @@ def _function_response(message: ToolResultMessage, model: Model) -> list[Part]:
         "response": {"error" if message.is_error else "output": text},
     }
     beside: list[Part] = []
-    if images and (model.compat.get("images_beside_results") or is_before_gemini_3(model)):
+    if images and compat.images_beside_results:
         beside = images
     elif images:
         response["parts"] = images
     return [{"functionResponse": response}, *beside]
 
 
-def _said(message: AssistantMessage, model: Model) -> Iterator[Part]:
+def _said(message: AssistantMessage, model: Model, compat: GenerateCompat) -> Iterator[Part]:
     own = is_from_same_model(message, model)
-    unsigned = None if own or is_before_gemini_3(model) else FOREIGN_CALL_SIGNATURE
+    unsigned = FOREIGN_CALL_SIGNATURE if compat.checks_signatures and not own else None
     for block in message.content:
         match block:
             case TextContent():

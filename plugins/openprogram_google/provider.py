@@ -38,8 +38,7 @@ API = "google-generative-ai"
 class GoogleGenerativeAiProvider(ApiProvider):
     """Calls the Gemini API, Google's or one that speaks it at ``model.base_url``.
 
-    ``model.compat`` may hold ``thinking`` (``"budget"`` or ``"level"``, where the model's id misleads) and
-    ``images_beside_results`` (true: images of a tool's result go beside the function's response).
+    `GenerateCompat` says what ``model.compat`` may hold.
     """
 
     def __init__(self) -> None:

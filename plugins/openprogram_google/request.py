@@ -14,7 +14,8 @@ from openprogram_core.providers import (
     Tool,
 )
 from openprogram_core.providers.adapter import merge_body, sendable
-from openprogram_google.conversation import is_before_gemini_3, wire_contents
+from openprogram_google.compat import settled_compat
+from openprogram_google.conversation import wire_contents
 
 BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576}
 """Thinking tokens of a level for the models that count them, where ``thinking_budgets`` do not say."""
@@ -23,10 +24,16 @@ BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh":
 def build_body(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
     """Return the JSON body for one call, the same for the same arguments.
 
-    ``cache_retention``, ``prompt_cache_key`` and ``parallel_tool_calls`` have no place in this API (it caches
-    by itself) and are left out. Raises `ProviderError` of kind ``invalid_request`` for a ``response_format``
-    it cannot express.
+    ``cache_retention`` and ``prompt_cache_key`` have no place in this API, which caches by itself, and are
+    left out. Raises `ProviderError` of kind ``invalid_request`` for what has none either but would change
+    the answer, and for a ``model.compat`` that is not sound.
     """
+    if options.parallel_tool_calls is False:
+        raise ProviderError(
+            "invalid_request",
+            "google-generative-ai cannot be kept to one tool call at a time: leave "
+            "StreamOptions.parallel_tool_calls out",
+        )
     body: dict[str, Any] = {"contents": wire_contents(model, context)}
     if context.system_prompt:
         body["systemInstruction"] = {"parts": [{"text": context.system_prompt}]}
@@ -99,9 +106,9 @@ def _output_format(response_format: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _thinking(model: Model, options: SimpleStreamOptions) -> dict[str, Any]:
     level = options.reasoning
-    if level is None:
+    if level is None or not model.reasoning:
         return {}
-    counts = model.compat.get("thinking", "budget" if is_before_gemini_3(model) else "level") == "budget"
+    counts = settled_compat(model).thinking == "budget"
     if level == "off":
         # The later models always think; the least is what comes nearest.
         return {"thinkingConfig": {"thinkingBudget": 0} if counts else {"thinkingLevel": "MINIMAL"}}

@@ -142,13 +142,25 @@ def said(*content: Any, **fields: Any) -> AssistantMessage:
             {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
         ),
         ({"extra_body": {"container": "c", "max_tokens": 9}}, {"container": "c", "max_tokens": 9}),
-        ({"seed": 1, "prompt_cache_key": "k", "response_format": {"type": "text"}}, {}),
+        ({"prompt_cache_key": "k", "response_format": {"type": "text"}}, {}),
     ],
 )
 async def test_option(options: dict[str, Any], fields: dict[str, Any]) -> None:
     context = Context(messages=[UserMessage(content="hello")], tools=[TOOL])
     plain = await sent(context)
     assert await sent(context, StreamOptions(**options)) == {**plain, **fields}
+
+
+async def test_a_seed_cannot_be_asked_for() -> None:
+    with pytest.raises(ProviderError, match="no seed"):
+        await sent(options=StreamOptions(seed=1))
+
+
+@pytest.mark.parametrize("compat", [{"thinkng": "budget"}, {"thinking": "often"}])
+async def test_a_departure_nobody_knows_is_an_error_that_names_it(compat: dict[str, Any]) -> None:
+    with pytest.raises(ProviderError, match=f"compat.{next(iter(compat))}.*unsigned_thinking") as raised:
+        await sent(Context(messages=[UserMessage(content="a"), said(TextContent(text="b"))]), compat=compat)
+    assert raised.value.kind == "invalid_request"
 
 
 async def test_an_answer_in_json_without_a_schema_cannot_be_asked_for() -> None:

@@ -59,6 +59,12 @@ async def test_nothing_asked_is_nothing_sent() -> None:
     assert "thinking" not in await sent(options=SimpleStreamOptions())
 
 
+async def test_a_model_that_does_not_reason_is_told_nothing() -> None:
+    body = await sent(options=SimpleStreamOptions(reasoning="high"), reasoning=False)
+    assert "thinking" not in body
+    assert body["max_tokens"] == 4096
+
+
 async def test_the_default_limit_leaves_room_for_the_budget() -> None:
     body = await sent(options=SimpleStreamOptions(reasoning="medium"))
     assert body["max_tokens"] == 4096 + body["thinking"]["budget_tokens"]

@@ -15,7 +15,8 @@ PROVIDER = AnthropicMessagesProvider()
 
 def claude(server: WireServer, model_id: str = "claude-sonnet-4-0", **fields: Any) -> Model:
     """A Claude model served by ``server``."""
-    return Model(id=model_id, api=API, provider="anthropic", base_url=server.url, **fields)
+    defaults: dict[str, Any] = {"provider": "anthropic", "base_url": server.url, "reasoning": True}
+    return Model(id=model_id, api=API, **{**defaults, **fields})
 
 
 def begin(**usage: Any) -> dict[str, Any]:

@@ -146,7 +146,6 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
             {
                 "cache_retention": "long",
                 "prompt_cache_key": "k",
-                "parallel_tool_calls": False,
                 "response_format": {"type": "text"},
             },
             {},
@@ -157,6 +156,18 @@ async def test_option(options: dict[str, Any], fields: dict[str, Any]) -> None:
     context = Context(messages=[UserMessage(content="hello")], tools=[TOOL])
     plain = await sent(context)
     assert await sent(context, StreamOptions(**options)) == {**plain, **fields}
+
+
+async def test_one_call_at_a_time_cannot_be_asked_for() -> None:
+    with pytest.raises(ProviderError, match="parallel_tool_calls"):
+        await sent(options=StreamOptions(parallel_tool_calls=False))
+
+
+@pytest.mark.parametrize("compat", [{"thinkng": "budget"}, {"thinking": "often"}])
+async def test_a_departure_nobody_knows_is_an_error_that_names_it(compat: dict[str, Any]) -> None:
+    with pytest.raises(ProviderError, match=f"compat.{next(iter(compat))}.*images_beside_results") as raised:
+        await sent(compat=compat)
+    assert raised.value.kind == "invalid_request"
 
 
 async def test_a_format_it_cannot_express_is_said_before_the_request_goes_out() -> None:
@@ -203,6 +214,11 @@ async def test_the_least_a_request_holds() -> None:
 async def test_how_much_to_think(model_id: str, options: dict[str, Any], thinking: Any) -> None:
     body = await sent(options=SimpleStreamOptions(**options), model_id=model_id)
     assert body["generationConfig"] == {"thinkingConfig": thinking}
+
+
+async def test_a_model_that_does_not_reason_is_told_nothing() -> None:
+    body = await sent(options=SimpleStreamOptions(reasoning="high"), reasoning=False)
+    assert "generationConfig" not in body
 
 
 async def test_compat_says_how_a_model_with_another_name_thinks() -> None:

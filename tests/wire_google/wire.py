@@ -16,7 +16,8 @@ GEMINI = "gemini-3-pro-preview"
 
 def gemini(server: WireServer, model_id: str = GEMINI, **fields: Any) -> Model:
     """A Gemini model served by ``server``."""
-    return Model(id=model_id, api=API, provider="google", base_url=server.url, **fields)
+    defaults: dict[str, Any] = {"provider": "google", "base_url": server.url, "reasoning": True}
+    return Model(id=model_id, api=API, **{**defaults, **fields})
 
 
 def chunk(*parts: Any, finish: str | None = None, usage: dict[str, Any] | None = None, **more: Any) -> Any:
