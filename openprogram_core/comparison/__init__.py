@@ -9,6 +9,7 @@ from openprogram_core.comparison.differences import (
 from openprogram_core.comparison.findings import Finding, Findings, explain
 from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.policy import ComparisonPolicy
+from openprogram_core.comparison.recording_diff import CallDiff, diff_recordings
 from openprogram_core.comparison.report import render_findings, render_skipped
 from openprogram_core.comparison.texts import one_line_difference
 from openprogram_core.comparison.verdicts import FieldSkip, FieldVerdict
@@ -16,6 +17,7 @@ from openprogram_core.comparison.walk import MISSING, Difference, SkippedField
 
 __all__ = [
     "MISSING",
+    "CallDiff",
     "Comparison",
     "ComparisonPolicy",
     "Difference",
@@ -26,6 +28,7 @@ __all__ = [
     "Findings",
     "SkippedField",
     "compare",
+    "diff_recordings",
     "explain",
     "find_differences",
     "find_first_difference",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from openprogram_core._json import dump_json
 from openprogram_core.comparison.digest import fingerprint
 from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.skips import Skips
@@ -84,9 +85,10 @@ class ComparisonPolicy:
     def verdict(self, path: str, recorded: Any, incoming: Any) -> tuple[FieldVerdict | None, str]:
         """Ask the plugins about two values that differ; the first answer and whose it is.
 
-        Raises PluginError when a hook raised, or returned what is no verdict.
+        Raises PluginError when a hook raised, returned what is no verdict, or changed what it was given.
         """
         for hook in self.hooks:
+            before = _image(recorded, incoming)
             try:
                 answer = hook.call(field_path=path, recorded=recorded, incoming=incoming)
             except Exception as error:
@@ -94,6 +96,13 @@ class ComparisonPolicy:
                 raise PluginError(
                     hook.plugin, "compare_field", f"raised {type(error).__name__} at field {path or '(root)'}"
                 ) from error
+            if _image(recorded, incoming) != before:
+                # They belong to others: what is read from them afterwards would be the plugin's.
+                raise PluginError(
+                    hook.plugin,
+                    "compare_field",
+                    f"changed the values it was given at field {path or '(root)'}; let it copy them first",
+                )
             if answer is None:
                 continue
             if not isinstance(answer, FieldVerdict):
@@ -105,6 +114,14 @@ class ComparisonPolicy:
                 )
             return answer, hook.plugin
         return None, ""
+
+
+def _image(*values: Any) -> list[bytes]:
+    try:
+        return [dump_json(value) for value in values if isinstance(value, dict | list)]
+    except (TypeError, ValueError, RecursionError):
+        # No JSON value, or too deep a one: nothing that is recorded.
+        return []
 
 
 def _declared_once(plugins: PluginSet) -> Sequence[tuple[str, FieldSkip]]:

@@ -13,17 +13,22 @@ LONG_TEXT = 60
 """A pair of strings of which one is longer is shown as a diff."""
 
 
-def render_findings(findings: Findings) -> list[str]:
-    """Return the lines for what differs, then for what did not count and who said so."""
+Sides = tuple[str, str]
+SIDES: Sides = ("recorded", "incoming")
+"""What the two sides of a comparison are called."""
+
+
+def render_findings(findings: Findings, sides: Sides = SIDES) -> list[str]:
+    """Return the lines for what differs; ``sides`` are the words for the two values."""
     lines: list[str] = []
     for finding in findings.found:
-        lines += render_finding(finding)
+        lines += render_finding(finding, sides)
     if findings.more:
         lines.append(f"and {findings.more} more")
     return lines
 
 
-def render_finding(finding: Finding) -> Iterator[str]:
+def render_finding(finding: Finding, sides: Sides = SIDES) -> Iterator[str]:
     """Yield the lines for one finding; the first is not indented."""
     path = finding.field_path or "(the whole value)"
     match finding.kind:
@@ -35,23 +40,23 @@ def render_finding(finding: Finding) -> Iterator[str]:
             yield f"{path} moved to {finding.other_path}: {describe(finding.recorded)}"
         case "swapped":
             yield f"{path} and {finding.other_path} changed places"
-            yield from _pair(finding)
+            yield from _pair(finding, sides)
         case "changed":
             yield path
-            yield from _pair(finding)
+            yield from _pair(finding, sides)
 
 
-def _pair(finding: Finding) -> Iterator[str]:
+def _pair(finding: Finding, sides: Sides) -> Iterator[str]:
     recorded, incoming = finding.recorded, finding.incoming
     if type(recorded) is str and type(incoming) is str and max(len(recorded), len(incoming)) > LONG_TEXT:
-        for line in render_changes(recorded, incoming):
+        for line in render_changes(recorded, incoming, sides=sides):
             yield f"  {line}"
         return
     left, right = show_pair(recorded, incoming, 400)
     if type(recorded) is not type(incoming) and not left.endswith(")"):
         left, right = f"{left} ({json_type(recorded)})", f"{right} ({json_type(incoming)})"
-    yield f"  recorded {left}"
-    yield f"  incoming {right}"
+    yield f"  {sides[0]} {left}"
+    yield f"  {sides[1]} {right}"
 
 
 def render_skipped(skipped: Sequence[SkippedField], placeholders: int) -> list[str]:

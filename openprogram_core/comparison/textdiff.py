@@ -86,14 +86,21 @@ def _merged(changes: list[TextChange], recorded: str, incoming: str) -> list[Tex
     return merged
 
 
-def render_changes(recorded: str, incoming: str, *, width: int = 30, limit: int = 5) -> list[str]:
+def render_changes(
+    recorded: str,
+    incoming: str,
+    *,
+    width: int = 30,
+    limit: int = 5,
+    sides: tuple[str, str] = ("recorded", "incoming"),
+) -> list[str]:
     """Return lines that show each change with ``width`` characters around it, and carets under it."""
     changes = text_changes(recorded, incoming)
     lines: list[str] = []
     for change in changes[:limit]:
         lines.append(f"at character {change.recorded_at} of {len(recorded)}:")
-        lines += _window("recorded", recorded, change.recorded_at, change.recorded, width)
-        lines += _window("incoming", incoming, change.incoming_at, change.incoming, width)
+        lines += _window(sides[0], recorded, change.recorded_at, change.recorded, width)
+        lines += _window(sides[1], incoming, change.incoming_at, change.incoming, width)
     if len(changes) > limit:
         lines.append(f"and {len(changes) - limit} more changes in this text")
     return lines

@@ -3,7 +3,9 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -46,18 +48,20 @@ async def test_no_secret_in_message_attributes_or_report(tmp_path: Path) -> None
     assert "[secret removed]" in str(mismatch)
 
 
-@pytest.mark.parametrize("way", ["pickle", "copy", "deepcopy"])
+WAYS: dict[str, Callable[[ReplayMismatch], ReplayMismatch]] = {
+    "pickle": lambda one: pickle.loads(pickle.dumps(one)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 async def test_survives_pickling_and_copying(tmp_path: Path, way: str) -> None:
     context = ask("a")
     context.messages.append(UserMessage(content="more"))
     provider = ReplayProvider(write_recording(tmp_path / "run.jsonl", [Call(ask("a"), say("1"))]))
     mismatch = await refused(provider, Call(context, []))
-    ways = {
-        "copy": copy.copy,
-        "deepcopy": copy.deepcopy,
-        "pickle": lambda one: pickle.loads(pickle.dumps(one)),
-    }
-    twin = ways[way](mismatch)
+    twin = WAYS[way](mismatch)
     assert type(twin) is ReplayMismatch
     assert str(twin) == str(mismatch)
     assert twin.report() == mismatch.report()
@@ -70,6 +74,7 @@ async def test_survives_pickling_and_copying(tmp_path: Path, way: str) -> None:
 async def test_recorded_failures_survive_too(tmp_path: Path) -> None:
     error = RecordedCallError(3, "error", {"kind": "timeout", "message": "late", "retryable": True})
     twin = pickle.loads(pickle.dumps(error))
+    assert isinstance(twin, RecordedCallError)
     assert isinstance(twin, ProviderError)
     assert (twin.kind, str(twin), twin.retryable, twin.call_index) == ("timeout", "late", True, 3)
 
@@ -107,18 +112,17 @@ async def test_what_was_skipped_and_by_whom_is_in_the_report(tmp_path: Path) -> 
     changed.messages[0].timestamp = 77
     mismatch = await refused(provider, Call(changed, [], options=StreamOptions(seed=4)))
     report = mismatch.report()
-    assert (
-        "skipped timestamp at 1 place (openprogram_field_skips: wall-clock time): context.messages[0].timestamp"
-        in report
-    )
+    skipped = "skipped timestamp at 1 place (openprogram_field_skips: wall-clock time)"
+    assert f"{skipped}: context.messages[0].timestamp" in report
     assert "skipped options.seed at 1 place (skip argument): options.seed" in report
 
 
 async def test_a_hole_where_the_replaying_side_no_longer_knows_the_secret(tmp_path: Path) -> None:
     recorded = "my pin is [secret removed], keep it"
     path = write_recording(tmp_path / "run.jsonl", [Call(ask(recorded), say("1"))] * 2)
-    for order in ("ordered", "any-order"):
-        provider = ReplayProvider(path, order=order)  # type: ignore[arg-type] # a parameter of the test
+    orders: tuple[Literal["ordered", "any-order"], ...] = ("ordered", "any-order")
+    for order in orders:
+        provider = ReplayProvider(path, order=order)
         await anext(provider.stream(MODEL, ask("my pin is tulip, keep it"), StreamOptions()))
         assert provider.calls_used == 1
     mismatch = await refused(
