@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from openprogram_core.errors import OpenProgramError
+
+if TYPE_CHECKING:
+    from openprogram_core._plugins import PluginSet
 
 
 def remove_secret_values(value: Any, field_path: str = "") -> Any:
@@ -24,13 +29,23 @@ def safe_message(text: str, limit: int = 512) -> str:
 
     Never raises. Where redaction is not to be had, the text is withheld.
     """
-    try:
-        from openprogram_core._plugins import message_plugin_set
-        from openprogram_core.redaction.redactor import Redactor
+    from openprogram_core._plugins import built_in_rules, message_plugin_set
 
+    try:
         # What lies far behind the limit is not shown and need not be scanned.
-        redactor = Redactor.from_plugins(message_plugin_set())
-        redacted: str = redactor.remove_secret_values(str(text)[: limit + 4096])
+        shown = str(text)[: limit + 4096]
+        try:
+            redacted = _redacted(shown, message_plugin_set())
+        except OpenProgramError:
+            # A plugin's rules are broken; the message may be the one that says so.
+            redacted = _redacted(shown, built_in_rules())
     except Exception as error:
         return f"[message withheld: redaction failed with {type(error).__name__}]"
     return redacted if len(redacted) <= limit else redacted[: max(0, limit - 1)] + "…"
+
+
+def _redacted(text: str, plugins: PluginSet) -> str:
+    from openprogram_core.redaction.redactor import Redactor
+
+    redacted: str = Redactor.from_plugins(plugins).remove_secret_values(text)
+    return redacted

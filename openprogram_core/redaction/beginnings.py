@@ -10,12 +10,14 @@ end.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 _REPEAT = re.compile(r"[*+?]\??|\{(\d+)(,?)(\d*)\}\??")
 _ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|x\{[0-9A-Fa-f]+\}|[0-7]{1,3}|[abfnrtvdDsSwWBzA]|[^0-9A-Za-z])")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]", re.DOTALL)
 _GROUP = re.compile(r"\((?:\?(?:P?<[A-Za-z_]\w*>|:|(?P<flags>[imsU]+(?:-[imsU]+)?):))?")
+_MOST_HEADS = 256
 _FLAGS = re.compile(r"\(\?[imsU]+\)")
 
 
@@ -68,6 +70,54 @@ def beginnings(pattern: str) -> str | None:
         return _begin(choice)
     except (_UnknownSyntaxError, RecursionError):
         return None
+
+
+def begins_with(pattern: str, literals: Sequence[str]) -> bool:
+    """Whether every match of ``pattern`` certainly begins with one of ``literals``, whatever the case."""
+    try:
+        choice, position = _choice(pattern, 0)
+        if position != len(pattern):
+            return False
+        return all(head.startswith(tuple(literals)) for head in _heads(choice, "", tuple(literals)))
+    except (_UnknownSyntaxError, RecursionError):
+        return False
+
+
+def _heads(node: _Node, head: str, literals: tuple[str, ...]) -> set[str]:
+    """Return how a text may go on after ``head`` by ``node``, in lower case, until it begins with a literal."""
+    if head.startswith(literals):
+        return {head}
+    match node:
+        case _Assert():
+            return {head}
+        case _Leaf(text):
+            return {head + character.lower() for character in _characters(text)}
+        case _Choice(options):
+            found = {made for option in options for made in _heads(option, head, literals)}
+        case _Group(_, inner):
+            found = _heads(inner, head, literals)
+        case _Repeat():
+            raise _UnknownSyntaxError
+        case _Sequence(_, items):
+            found = {head}
+            for item in items:
+                found = {made for one in found for made in _heads(item, one, literals)}
+    if len(found) > _MOST_HEADS:
+        raise _UnknownSyntaxError
+    return found
+
+
+def _characters(leaf: str) -> str:
+    if len(leaf) == 1 and leaf != ".":
+        return leaf
+    if leaf[0] == "\\" and len(leaf) == 2 and not leaf[1].isalnum():
+        return leaf[1]
+    inner = leaf[1:-1]
+    if inner == "0-9":
+        return "0123456789"
+    if leaf[0] == "[" and inner.isalnum():
+        return inner
+    raise _UnknownSyntaxError
 
 
 def _choice(pattern: str, position: int) -> tuple[_Choice, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from openprogram_core.errors import RedactionError
-from openprogram_core.redaction.beginnings import beginnings
+from openprogram_core.redaction.beginnings import beginnings, begins_with
 from openprogram_core.redaction.rules import TOKEN_START, ValueRule
 
 _ESCAPE_BEFORE = re.compile(rb"(?:\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,4}m)\Z")
@@ -41,8 +41,7 @@ class CompiledValueRule:
         self._group: int = self._pattern.groupindex.get(b"secret", 0)
         # Compiled at the first stream that needs it; False when the pattern does not say.
         self._beginnings: Any = None
-        beginning = rule.pattern.removeprefix("(?i)")
-        self._boundary = beginning.startswith((r"\b", TOKEN_START))
+        self._boundary = _begins_at_boundary(rule.pattern, self.literals)
         self._check(plugin)
         self.late = any(self._is_late(text.encode("utf-8", "surrogatepass")) for text in rule.matches)
         """Whether four characters or more of the secret may stand before the literal."""
@@ -163,6 +162,16 @@ def _compile(plugin: str, rule: ValueRule) -> Any:
         raise RedactionError(
             f"its pattern is not RE2 syntax: {reason}", plugin=plugin, rule=rule.name
         ) from None
+
+
+def _begins_at_boundary(pattern: str, literals: Sequence[bytes]) -> bool:
+    """Whether every match begins at a word boundary with one of the literals: the rest need not be looked at."""
+    rest = pattern.removeprefix("(?i)")
+    for boundary in (TOKEN_START, r"\b"):
+        if rest.startswith(boundary) and literals:
+            texts = [literal.decode("utf-8", "surrogatepass") for literal in literals]
+            return begins_with(rest.removeprefix(boundary), texts)
+    return False
 
 
 def _compile_beginnings(pattern: str) -> Any:

@@ -122,7 +122,9 @@ def bench_rules() -> None:
         )
     scanner = built_in().scanner
     ours = best(lambda: _redact(scanner, clean))
-    print(f"built-in rules ({len(scanner.sources)}): clean {megabytes / ours:6.0f} MB/s ({ours / ten:4.2f} x ten rules)")
+    print(
+        f"built-in rules ({len(scanner.sources)}): clean {megabytes / ours:6.0f} MB/s ({ours / ten:4.2f} x ten rules)"
+    )
     bench_detect_secrets(clean[:50_000], ours / megabytes)
 
 
@@ -214,7 +216,9 @@ def _loop(turns: int, size: int) -> Context:
     messages: list[Any] = [UserMessage(content=prompts(500, rng))]
     each = size // turns
     for turn in range(turns):
-        call = ToolCall(id=f"call_{turn}", name="read", arguments={"path": f"src/file_{turn}.py", "limit": 40})
+        call = ToolCall(
+            id=f"call_{turn}", name="read", arguments={"path": f"src/file_{turn}.py", "limit": 40}
+        )
         messages.append(
             AssistantMessage(
                 api="bench",
@@ -268,7 +272,9 @@ def bench_field_rules() -> None:
     text = "\n".join(f"setting_{index} = value {index}" for index in range(5000))
     for count in (10, 1000):
         rules = [
-            FieldRule(name=f"field-{index}", endings=(f"vault{index}_pin",), matches=(f"my_vault{index}_pin",))
+            FieldRule(
+                name=f"field-{index}", endings=(f"vault{index}_pin",), matches=(f"my_vault{index}_pin",)
+            )
             for index in range(count)
         ]
         scanner = Scanner([Contribution("bench", rule) for rule in rules])
@@ -278,7 +284,9 @@ def bench_field_rules() -> None:
             scanner.field_source(name)
         fresh = (time.perf_counter() - start) / len(names)
         seconds = best(lambda scanner=scanner: _redact(scanner, text))  # type: ignore[misc]  # mypy cannot type it
-        print(f"{count:5} field rules: {len(text) / 1e6 / seconds:6.0f} MB/s, a new name {fresh * 1e6:6.2f} us")
+        print(
+            f"{count:5} field rules: {len(text) / 1e6 / seconds:6.0f} MB/s, a new name {fresh * 1e6:6.2f} us"
+        )
 
 
 def main() -> None:
