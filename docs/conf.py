@@ -11,7 +11,7 @@ import openprogram_core
 
 project = "OpenProgram provider runtime"
 author = "the OpenProgram developers"
-copyright = f"2026, {author}"  # noqa: A001 - Sphinx's own name for it
+copyright = f"2026, {author}"
 release = openprogram_core.__version__
 
 extensions = [

@@ -1,16 +1,16 @@
-"""The directive ``openprogram-pytest-options``: the pytest plugin's options, settings, marker and fixtures."""
+"""The directive ``openprogram-pytest-options``: the pytest plugin's options, marker and fixtures."""
 
 from __future__ import annotations
 
 import inspect
 
-import openprogram_pytest
-import pytest
 from docutils import nodes
 from openprogram_markdown import to_markdown
-from openprogram_pytest.settings import MODES, RecordingSettings
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+import openprogram_pytest
+from openprogram_pytest.settings import MODES, RecordingSettings
 
 
 class _Collector:
@@ -23,10 +23,10 @@ class _Collector:
     def getgroup(self, name: str, description: str = "") -> _Collector:
         return self
 
-    def addoption(self, name: str, *, help: str, **attributes: object) -> None:  # noqa: A002 - pytest's name
+    def addoption(self, name: str, *, help: str, **attributes: object) -> None:
         self.options.append((name, help))
 
-    def addini(self, name: str, help: str, **attributes: object) -> None:  # noqa: A002 - pytest's name
+    def addini(self, name: str, help: str, **attributes: object) -> None:
         self.settings.append((name, help))
 
 
@@ -66,7 +66,6 @@ class PytestOptionsDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the sections."""
-        assert pytest
         return self.parse_text_to_nodes(options_text(), allow_section_headings=True)
 
 
