@@ -85,6 +85,17 @@ def _tool_call_ids(context: Context) -> frozenset[str]:
     )
 
 
+def _string(value: object) -> str | None:
+    """A service's id or word as a string: some send numbers."""
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def _require_text(piece: object) -> None:
+    # Before anything is changed: a failure must leave what was said so far whole.
+    if not isinstance(piece, str):
+        raise TypeError(f"a piece of the stream is {type(piece).__name__}, not text")
+
+
 class _Block:
     __slots__ = ("citations", "content_index", "id", "kind", "name", "pieces", "redacted", "signature")
 
@@ -148,7 +159,8 @@ class StreamAssembler:
         return [StartEvent(message=self._message([], "stop"))]
 
     def text(self, key: Hashable, delta: str) -> list[AssistantMessageEvent]:
-        """Add a piece of text."""
+        """Add a piece of text. Raises TypeError when it is no string, as `thinking` and `tool_call` do."""
+        _require_text(delta)
         events, block = self._open(key, "text")
         if delta:
             block.pieces.append(delta)
@@ -157,6 +169,7 @@ class StreamAssembler:
 
     def thinking(self, key: Hashable, delta: str, *, redacted: bool = False) -> list[AssistantMessageEvent]:
         """Add a piece of thinking; ``redacted`` marks a block whose text the service hides."""
+        _require_text(delta)
         events, block = self._open(key, "thinking")
         block.redacted = block.redacted or redacted
         if delta:
@@ -173,13 +186,14 @@ class StreamAssembler:
         or repeated id becomes ``call_N`` with N the call's place in the message, or the next free number: the
         same on every run. The start event waits until the name is known.
         """
+        _require_text(delta)
         events = self.start() + self._end_other(key, "toolcall")
         block = self._blocks.get(key)
         if block is None:
             block = _Block("toolcall", -1)
             self._blocks[key] = block
-        block.id = block.id or (id or "")
-        block.name = block.name or (name or "")
+        block.id = block.id or _string(id) or ""
+        block.name = block.name or _string(name) or ""
         if delta:
             block.pieces.append(delta)
         if block.content_index >= 0:
@@ -213,6 +227,7 @@ class StreamAssembler:
         block = self._blocks.get(key)
         if block is None:
             return []
+        _require_text(whole)
         said = "".join(block.pieces)
         if whole.startswith(said):
             if block.kind == "toolcall":
@@ -230,7 +245,9 @@ class StreamAssembler:
             block.signature = (block.signature or "") + signature if append else signature
 
     def cite(self, key: Hashable, citation: dict[str, Any]) -> None:
-        """Add a citation to an open text block."""
+        """Add a citation to an open text block. Raises TypeError when it is no object."""
+        if not isinstance(citation, dict):
+            raise TypeError(f"a citation is {type(citation).__name__}, not an object")
         block = self._blocks.get(key)
         if block is not None:
             block.citations.append(citation)
@@ -348,8 +365,8 @@ class StreamAssembler:
             model=self._model.id,
             usage=self.usage,
             stop_reason=reason,
-            service_stop_reason=self.service_stop_reason,
-            response_id=self.response_id,
+            service_stop_reason=_string(self.service_stop_reason),
+            response_id=_string(self.response_id),
             service_details=self.service_details or None,
             timestamp=self._timestamp,
         )
