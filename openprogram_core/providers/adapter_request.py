@@ -121,6 +121,8 @@ def sendable(value: Any) -> Any:
     become their character. Services refuse anything else.
     """
     if isinstance(value, str):
+        if value.isascii():
+            return value
         try:
             value.encode()
         except UnicodeEncodeError:

@@ -49,6 +49,7 @@ def wire_messages(model: Model, context: Context) -> list[dict[str, Any]]:
     to their model and left out. So is text that is blank, which the service refuses, and thinking without a
     signature, unless the model's ``compat`` has ``unsigned_thinking``.
     """
+    unsigned = read_compat(model, MessagesCompat).unsigned_thinking
     messages: list[dict[str, Any]] = []
     results: list[Block] | None = None
     extras: dict[str, Block] = {}
@@ -62,7 +63,10 @@ def wire_messages(model: Model, context: Context) -> list[dict[str, Any]]:
             continue
         results = None
         if isinstance(message, AssistantMessage):
-            content = [block for said in message.content for block in _said(said, message, model, extras)]
+            own = is_from_same_model(message, model)
+            content = [
+                block for said in message.content for block in _said(said, extras, own=own, unsigned=unsigned)
+            ]
             role = "assistant"
         else:
             content = user_blocks(visible_content(message.content, model))
@@ -117,11 +121,7 @@ def _tool_result(message: ToolResultMessage, model: Model, call_extras: Mapping[
     return block
 
 
-def _said(
-    said: AssistantContent, message: AssistantMessage, model: Model, extras: dict[str, Block]
-) -> Iterable[Block]:
-    own = is_from_same_model(message, model)
-    unsigned = read_compat(model, MessagesCompat).unsigned_thinking
+def _said(said: AssistantContent, extras: dict[str, Block], *, own: bool, unsigned: bool) -> Iterable[Block]:
     match said:
         case TextContent():
             if said.text.strip():
