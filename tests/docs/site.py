@@ -67,11 +67,11 @@ class Site:
                 if parts.scheme or parts.netloc:
                     continue
                 target = (page.path.parent / unquote(parts.path)).resolve() if parts.path else page.path
+                page_there = self.pages.get(target)
                 if not target.exists():
                     yield f"{page.path.name}: {link} leads to no file"
-                elif parts.fragment and target in self.pages:
-                    if unquote(parts.fragment) not in self.pages[target].ids:
-                        yield f"{page.path.name}: {link} leads to no place on the page"
+                elif parts.fragment and page_there and unquote(parts.fragment) not in page_there.ids:
+                    yield f"{page.path.name}: {link} leads to no place on the page"
 
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
