@@ -213,6 +213,10 @@ class ModelCost(WireModel):
     cache_write: float = 0.0
 
 
+Modality: TypeAlias = Literal["text", "image"]
+_TEXT_ONLY: tuple[Modality, ...] = ("text",)
+
+
 class Model(WireModel):
     """Which model, over which wire API, at which address.
 
@@ -227,7 +231,7 @@ class Model(WireModel):
     name: str | None = None
     base_url: str | None = None
     reasoning: bool = False
-    input: list[Literal["text", "image"]] = Field(default_factory=lambda: ["text"])
+    input: list[Modality] = Field(default_factory=lambda: [*_TEXT_ONLY])
     cost: ModelCost = Field(default_factory=ModelCost)
     context_window: int | None = None
     max_tokens: int | None = None
