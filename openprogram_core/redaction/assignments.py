@@ -110,7 +110,7 @@ class AssignmentScanner:
         self._done_to = 0
 
     def look(self, start: int, end: int) -> None:
-        """Look at a name that stands at ``start:end``, perhaps as part of a longer one. Call from left to right."""
+        """Look at a name that stands at ``start:end``, perhaps within a longer one. Call left to right."""
         if start < self._done_to:
             return
         text = self._text
@@ -230,7 +230,7 @@ class AssignmentScanner:
     ) -> tuple[int, int] | None:
         text = self._text
         lowered = name.lower().replace("_", "-")
-        if lowered.endswith("cookie") or lowered.endswith("cookies"):
+        if lowered.endswith(("cookie", "cookies")):
             return self._cookies(start, enclosing)
         scheme = _SCHEME.match(text, start)
         if scheme is not None and scheme[1].lower() in _SCHEMES:

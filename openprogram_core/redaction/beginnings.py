@@ -1,7 +1,7 @@
 r"""From a pattern, the pattern of its beginnings: what a text may end with that more text could complete.
 
-A stream is held back while a secret may be under way and not a character longer. Whether one is under way is a
-question to the rule's own pattern: does the text end with the beginning of a match? For ``ab*c`` the
+A stream is held back while a secret may be under way and not a character longer. Whether one is under way is
+a question to the rule's own pattern: does the text end with the beginning of a match? For ``ab*c`` the
 beginnings are ``(?:a(?:b*(?:c)?)?)?``. The syntax understood is the one rules are written in; for the rest
 (named classes such as ``\pN``, flags in the middle) there is no answer, and the stream waits for the block's
 end.
@@ -84,7 +84,7 @@ def begins_with(pattern: str, literals: Sequence[str]) -> bool:
 
 
 def _heads(node: _Node, head: str, literals: tuple[str, ...]) -> set[str]:
-    """Return how a text may go on after ``head`` by ``node``, in lower case, until it begins with a literal."""
+    """Return how a text may go on after ``head`` by ``node``, in lower case, until a literal stands."""
     if head.startswith(literals):
         return {head}
     match node:

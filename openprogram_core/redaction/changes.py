@@ -18,8 +18,8 @@ from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source, apply_ed
 class Change:
     """What is to be done to one value; the root of a tree like the value's own.
 
-    ``whole``: replace it all, because of that source. ``edits``: edit a string. ``keys`` renames a dict's keys,
-    ``below`` holds the changes of its items by key or index.
+    ``whole``: replace it all, because of that source. ``edits``: edit a string. ``keys`` renames a dict's
+    keys, ``below`` holds the changes of its items by key or index.
     """
 
     whole: Source | None = None
@@ -55,7 +55,7 @@ _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
 def json_text_edits(text: str, change: Change) -> list[Edit]:
-    """Return the edits that make ``change`` in a JSON text, which is the text of the value it was found in."""
+    """Return the edits that make ``change`` in the JSON text of the value it was found in."""
     edits: list[Edit] = []
     _locate(text, _skip(text, 0), change, edits)
     return edits
@@ -102,7 +102,7 @@ def _locate_object(text: str, start: int, change: Change, edits: list[Edit]) -> 
 
 def _locate_string(text: str, start: int, inner: Sequence[Edit], edits: list[Edit]) -> int:
     """Turn edits of a string's decoded text into edits of its JSON form; the rest keeps its escapes."""
-    decoded, end = _DECODER.raw_decode(text, start)
+    _, end = _DECODER.raw_decode(text, start)
     wanted = sorted({offset for edit in inner for offset in (edit.start, edit.end)})
     places: dict[int, int] = {}
     raw, count = start + 1, 0

@@ -31,7 +31,7 @@ class Edit(NamedTuple):
 
 
 def merge_edits(edits: Iterable[Edit], text: str) -> list[Edit]:
-    """Return the edits by place, overlapping ones made one; a placeholder that stands already is left whole."""
+    """Return the edits by place, overlapping ones made one; placeholders that stand are left whole."""
     found = [edit for edit in edits if edit.end > edit.start]
     if found and PLACEHOLDER in text:
         found = _around_placeholders(found, text)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from openprogram_core.redaction.changes import Change
-from openprogram_core.redaction.edits import Source
+from openprogram_core.redaction.edits import Edit, Source
 from openprogram_core.redaction.finder import step
 
 
@@ -24,6 +24,30 @@ class Finding(NamedTuple):
     kind: str
     plugin: str
     rule: str
+
+
+class TextFinding(NamedTuple):
+    """One thing removed from a text: where it stands (both count from 1), its length, whose rule."""
+
+    line: int
+    column: int
+    length: int
+    kind: str
+    plugin: str
+    rule: str
+
+
+def text_findings(text: str, edits: Sequence[Edit]) -> list[TextFinding]:
+    """Return what edits remove from a text, by line and column."""
+    found = []
+    line, line_start, position = 1, 0, 0
+    for edit in edits:
+        line += text.count("\n", position, edit.start)
+        newline = text.rfind("\n", position, edit.start)
+        line_start = newline + 1 if newline >= 0 else line_start
+        position = edit.start
+        found.append(TextFinding(line, edit.start - line_start + 1, edit.end - edit.start, *edit.source))
+    return found
 
 
 def findings(value: Any, change: Change | None, path: str) -> list[Finding]:

@@ -305,6 +305,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def step(key: Any) -> str:
+    """Return how a key continues a field path: ``.name``, or ``["any text"]``."""
     text = str(key)
     return f".{text}" if _IDENTIFIER.fullmatch(text) else f"[{json.dumps(text, ensure_ascii=False)}]"
 

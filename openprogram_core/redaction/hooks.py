@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def value_hook(plugins: PluginSet) -> Hook | None:
-    """Return one function for all ``redact_value`` hooks of a set, in the order of the plugins' names, or None.
+    """Return one function for all ``redact_value`` hooks of a set, by plugin name, or None.
 
     It takes a field path and a text and returns the edits that make what the plugins made of it. It raises
     RedactionError, without the text, when one of them raises or returns anything but a string or None.

@@ -45,7 +45,7 @@ def leaves(value: Any) -> Iterator[str]:
 
 
 def learn(value: Any) -> Iterator[str]:
-    """Yield what is worth remembering of a secret field's value: itself, a token without its scheme, cookies."""
+    """Yield what is worth knowing of a secret field's value: itself, a token without its scheme, cookies."""
     for text in leaves(value):
         for candidate in _parts(text):
             if _usable(candidate):

@@ -29,7 +29,7 @@ class Memo(Generic[V]):
             return entry[1]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
-        """Keep ``value`` and forget what was used longest ago, until ``limit`` holds. Larger ones are not kept."""
+        """Keep ``value`` and forget what was used longest ago until ``limit`` holds."""
         if size > self._limit:
             return
         with self._lock:

@@ -63,6 +63,8 @@ class CompiledValueRule:
             if match is None:
                 return
             start, end = match.span(self._group)
+            if start < 0:
+                start, end = match.span()
             if end > start:
                 yield start, end
             position = max(match.end(), position + 1)
@@ -165,7 +167,7 @@ def _compile(plugin: str, rule: ValueRule) -> Any:
 
 
 def _begins_at_boundary(pattern: str, literals: Sequence[bytes]) -> bool:
-    """Whether every match begins at a word boundary with one of the literals: the rest need not be looked at."""
+    """Whether every match certainly begins at a word boundary with one of the literals."""
     rest = pattern.removeprefix("(?i)")
     for boundary in (TOKEN_START, r"\b"):
         if rest.startswith(boundary) and literals:

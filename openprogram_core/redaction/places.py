@@ -16,8 +16,8 @@ from typing import Literal
 class Place:
     """How a value at a place is treated.
 
-    ``kind``: ``keep`` leaves it alone; ``text`` scans strings only; ``secret`` takes it whole; ``schema`` is a
-    JSON schema, whose property names are no fields; ``open`` is anything: field names and shapes count.
+    ``kind``: ``keep`` leaves it alone; ``text`` scans strings only; ``secret`` takes it whole; ``schema`` is
+    a JSON schema, whose property names are no fields; ``open`` is anything: field names and shapes count.
     ``fields`` are the places of a dict's known fields, the others have ``rest``; ``items`` is the place of a
     list's items. ``choose`` names the field by which a dict's place is chosen from ``variants``.
     ``opaque``: strings under the names of provider-opaque data are left alone, here and below. ``tools``:

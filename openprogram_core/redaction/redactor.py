@@ -12,7 +12,8 @@ from openprogram_core._json import dump_json, dump_model
 from openprogram_core.errors import RedactionError
 from openprogram_core.redaction.blocks import StreamRules
 from openprogram_core.redaction.changes import Change, apply_change
-from openprogram_core.redaction.explain import Finding, findings
+from openprogram_core.redaction.edits import apply_edits
+from openprogram_core.redaction.explain import Finding, TextFinding, findings, text_findings
 from openprogram_core.redaction.finder import Finder
 from openprogram_core.redaction.hooks import value_hook
 from openprogram_core.redaction.known import KnownValues, learn
@@ -81,9 +82,9 @@ class Redactor:
     def remove_secret_values(self, value: Any, *, field_path: str = "") -> Any:
         """Return ``value`` redacted; it is not changed, and what is clean comes back as the same object.
 
-        Takes JSON values, tuples, bytes and pydantic models (which come back as their JSON dump when something
-        was removed). What stands under a secret field is removed wherever else it stands in ``value``.
-        Raises TypeError for anything else, naming its path.
+        Takes JSON values, tuples, bytes and pydantic models (which come back as their JSON dump when
+        something was removed). What stands under a secret field is removed wherever else it stands in
+        ``value``. Raises TypeError for anything else, naming its path.
         """
         change, tree = self.find(value, field_path=field_path)
         return value if change is None else apply_change(tree, change)
@@ -92,6 +93,13 @@ class Redactor:
         """Return what would be removed from ``value``: where, and by which rule of which plugin."""
         change, tree = self.find(value, field_path=field_path)
         return findings(tree, change, field_path)
+
+    def redact_text(self, text: str) -> tuple[str, list[TextFinding]]:
+        """Redact a text, which may be JSON, and say what was removed, by line and column."""
+        change, _ = self.find(text)
+        if change is None:
+            return text, []
+        return apply_edits(text, change.edits), text_findings(text, change.edits)
 
     def find(
         self, value: Any, *, field_path: str = "", known: KnownValues | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 TOKEN_START = r"(?:\b|\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,4}m)"
-"""Begin a pattern with it where a token begins: a word boundary, or an escape whose letter is glued to the token
+"""Begin a pattern with it where a token begins: a word boundary, or an escape whose letter is glued to it
 (``\\nghp_``, ``%22ghp_``). Put the token in the group ``secret``, so that the escape stays."""
 
 
@@ -14,9 +14,9 @@ class FieldRule:
     """A field whose whole value is a secret, by its name.
 
     ``names`` are whole field names; ``segments`` are runs of name segments, so ``client_secret`` also covers
-    ``oauth_client_secret`` and ``client_secret_v2``; ``endings`` are runs that end a name, so ``token`` covers
-    ``github_token`` and not ``token_count``. Case does not count and ``-``, ``_`` and camelCase are alike;
-    digits at the end of a name are overlooked; substrings never match. ``except_names`` are whole names that
+    ``oauth_client_secret`` and ``client_secret_v2``; ``endings`` are runs that end a name, so ``token``
+    covers ``github_token`` and not ``token_count``. Case does not count, ``-``, ``_`` and camelCase are alike,
+    digits at the end of a name are overlooked, substrings never match. ``except_names`` are whole names that
     are not secret although they match, ``except_segments`` runs that make a name harmless.
 
     The same names count in free text: ``name=value``, ``"name": "value"``, ``--name value`` and their kin.

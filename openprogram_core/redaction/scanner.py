@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from openprogram_core._plugins import Contribution
     from openprogram_core.redaction.rules import SecretRule
 
-# What follows a secret name that is assigned something or stands as a key; the rest is prose or a longer name.
+# What follows a secret name that is assigned something or stands as a key; the rest is prose.
 _FOLLOWS = re.compile(
-    rb"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%2[27]|>|\\?\]?(?:[ \t]|%20|\\+[nrt]){0,16}(?:=|:|%3[ADad]))""",
+    rb"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%2[27]|>
+    |\\?\]?(?:[ \t]|%20|\\+[nrt]){0,16}(?:=|:|%3[ADad]))""",
     re.VERBOSE,
 )
 _OPTION_VALUE = re.compile(rb"(?:[ \t]|\\+t)+[^\s\\]")
@@ -156,14 +157,14 @@ class Scanner:
         return self.names.find(name.lstrip("-.")) is not None
 
     def stream_gate(self, heads: Sequence[bytes] = ()) -> StreamGate:
-        """Return the automaton that a stream's pieces pass: the rules' literals and the ``heads`` of known values."""
+        """Return the automaton for a stream's pieces: the rules' literals and ``heads`` of known values."""
         return StreamGate([*self._stream_literals, *(head.lower() for head in heads)])
 
     def held_from(self, data: bytes, new_from: int) -> int | None:
         """Where to hold back a stream, as an offset in ``data``, or None.
 
-        ``data`` is what was written lately and the new piece, ``new_from`` where that begins. A rule's literal
-        counts when its last byte is new, a name when what follows it is.
+        ``data`` is what was written lately and the new piece, ``new_from`` where that begins. A rule's
+        literal counts when its last byte is new, a name when what follows it is.
         """
         found = [
             start

@@ -172,9 +172,9 @@ class StreamRedactor:
         """Return the model itself when it is clean, else its redacted dump."""
         rules = self._rules
         data = dump_model(model)
-        if rules.hook is None and rules.scanner.is_clean(data):
-            if rules.known is None or not rules.known.stands_in(data):
-                return model
+        holds_known = rules.known is not None and rules.known.stands_in(data)
+        if rules.hook is None and not holds_known and rules.scanner.is_clean(data):
+            return model
         tree = model.model_dump(mode="json")
         change = self._finder().find(tree, place, path)
         return model if change is None else apply_change(tree, change)

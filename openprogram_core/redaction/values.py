@@ -1,4 +1,4 @@
-"""What stands on the right of a secret name in free text: a secret, a placeholder, or code that fetches one."""
+"""What stands right of a secret name in free text: a secret, a placeholder, or code that fetches one."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def is_stand_in(value: str) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Whether an unquoted ``value`` is an expression that fetches something: a call, a look-up, an attribute."""
+    """Whether an unquoted ``value`` fetches something: a call, a look-up, an attribute."""
     if _CALL.match(value):
         return True
     return _DOTTED.fullmatch(value) is not None and not any(character.isdigit() for character in value)

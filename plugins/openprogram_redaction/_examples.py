@@ -1,4 +1,4 @@
-"""Parts of examples: shaped like the real thing, random to nobody, and put together only when the rules load."""
+"""Parts of examples, shaped like the real thing and put together only when the rules load."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from openprogram_redaction._patterns import token_rule
 
 _WORD = "[A-Za-z0-9_-]"
 _GITLAB = (
-    "glpat-", "gloas-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-", "glimt-",
-    "glffct-", "glwt-",
+    "glpat-", "gloas-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-",
+    "glimt-", "glffct-", "glwt-",
 )  # fmt: skip
 
 PLATFORM_RULES = (

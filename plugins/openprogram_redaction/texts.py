@@ -15,7 +15,11 @@ _COLON = (
     r"(?:O[g-v][A-Za-z0-9+/]{2}|[A-Za-z0-9+/][DTjz][o-r][A-Za-z0-9+/=]|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]6)"
 )
 _BASE64_WITH_COLON = rf"(?:[A-Za-z0-9+/]{{4}})*{_COLON}[A-Za-z0-9+/]*={{0,2}}"
-_PEM_BODY = r"(?:[A-Za-z0-9+/=,:.()_ \t\r\n\\-]|\\u000[ad]|%0[AaDd]|%2[BbFf]|%3[Dd]|&#1[03];)"
+# Line ends as they are, escaped at any depth, percent-encoded, or turned into blanks.
+_LINE_END = r"(?:[ \t\r\n]|\\+[nrt]|\\+u000[adAD]|%0[AaDd]|&#1[03];)"
+_BASE64 = r"(?:[A-Za-z0-9+/=]|\\/|%2[BbFf]|%3[Dd])"
+_PEM_HEADER = rf"(?:[A-Z][A-Za-z-]{{2,20}}: [^\r\n\\]{{0,200}}{_LINE_END})"
+_PEM_END = r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 
 TEXT_RULES = (
     ValueRule(
@@ -50,7 +54,8 @@ TEXT_RULES = (
             "deepl-auth-key ",
             "genie-key ",
         ),
-        pattern=rf"(?i)(?:authorization: (?:token|apikey|bot)|deepl-auth-key|genie-key)[ \t]+(?P<secret>{with_digit(_TOKEN, 8)})",
+        pattern=r"(?i)(?:authorization: (?:token|apikey|bot)|deepl-auth-key|genie-key)[ \t]+"
+        rf"(?P<secret>{with_digit(_TOKEN, 8)})",
         matches=("Authorization: Token " + body(20), "DeepL-Auth-Key " + body(20)),
         rejects=("authorization: token based",),
     ),
@@ -65,9 +70,12 @@ TEXT_RULES = (
     # The whole block, and what is left of one that was cut short.
     ValueRule(
         name="private-key-block",
-        literals=("-----begin ", "---- begin ssh2 encrypted "),
-        pattern=r"(?:-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----)"
-        rf"(?P<secret>{_PEM_BODY}*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|---- END SSH2|[^A-Za-z0-9+/=,:.()_ \t\r\n\\%&-]|\z)",
+        literals=("-----begin ",),
+        pattern=r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+        rf"(?P<secret>(?:{_LINE_END}|{_PEM_HEADER})*(?:{_BASE64}{{20,}}{_LINE_END}*)+"
+        rf"(?:{_BASE64}{{1,19}}{_LINE_END}*)?)(?:{_PEM_END}|\z)"
+        r"|-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+        rf"(?:{_LINE_END}|{_PEM_HEADER})*(?:{_BASE64}{{20,}}{_LINE_END}*)+(?:=[A-Za-z0-9+/]{{4}}\b)?",
         matches=(
             "-----BEGIN RSA PRIVATE "
             + "KEY-----\n"
@@ -88,16 +96,17 @@ TEXT_RULES = (
     ValueRule(
         name="http-tool-login",
         literals=(" -u", "--user ", "--user=", "--proxy-user ", " -a "),
-        pattern=r"\b(?:curl|wget|https?|xh|httpie)\b[^\n]{0,400}?[ \t](?:-u|-a|--user|--proxy-user)[ =]?[\"']?"
-        r"[^\s:\"'$]{0,64}:(?P<secret>[^\s\"'$<{][^\s\"']*)",
+        pattern=r"\b(?:curl|wget|https?|xh|httpie)\b[^\n]{0,400}?[ \t](?:-u|-a|--user|--proxy-user)[ =]?"
+        r"[\"']?[^\s:\"'$]{0,64}:(?P<secret>[^\s\"'$<{][^\s\"']*)",
         matches=("curl -u admin:pw-7-" + body(6) + " https://example.org",),
         rejects=("docker run -u 1000:1000 image", "curl -u $USER:$PASSWORD https://example.org"),
     ),
     ValueRule(
         name="database-tool-login",
         literals=("mysql ", "mysqldump ", "mysqladmin ", "mariadb ", "sshpass ", "redis-cli ", "mongosh "),
-        pattern=r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n]{0,300}?[ \t])?-p|sshpass[ \t]+-p[ \t]*"
-        r"|redis-cli[ \t](?:[^\n]{0,300}?[ \t])?-a[ \t]+|mongosh[ \t](?:[^\n]{0,300}?[ \t])?-p[ \t]+)[\"']?"
+        pattern=r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n]{0,300}?[ \t])?-p"
+        r"|sshpass[ \t]+-p[ \t]*|redis-cli[ \t](?:[^\n]{0,300}?[ \t])?-a[ \t]+"
+        r"|mongosh[ \t](?:[^\n]{0,300}?[ \t])?-p[ \t]+)[\"']?"
         r"(?P<secret>[^\s\"'$<{-][^\s\"']{2,})",
         matches=("mysql -u root -p" + body(8) + " shop", "sshpass -p '" + body(9) + "' ssh host"),
         rejects=("mysql -u root -p shop", "sshpass -p $PW ssh host"),

@@ -10,8 +10,9 @@ _VALUE = r"[^&\s\"'<>#;,\\)\]}{$|`]"
 _SIGNATURES = (
     "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature", "x-goog-credential",
     "x-oss-signature", "x-oss-security-token", "x-oss-credential", "sig", "signature", "hdnea", "hdnts",
-    "x-tos-signature", "x-tos-credential", "googleaccessid", "awsaccesskeyid", "ossaccesskeyid", "key-pair-id",
-    "sign", "hmac", "wstoken", "jwt", "client_assertion", "assertion", "code_verifier", "sastoken", "st_token",
+    "x-tos-signature", "x-tos-credential", "googleaccessid", "awsaccesskeyid", "ossaccesskeyid",
+    "key-pair-id", "sign", "hmac", "wstoken", "jwt", "client_assertion", "assertion", "code_verifier",
+    "sastoken", "st_token",
 )  # fmt: skip
 _KEYS = (
     "key",
