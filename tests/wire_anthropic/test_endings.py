@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import subprocess
 import sys
 import textwrap
@@ -15,13 +16,15 @@ import pytest
 
 from openprogram_core.providers import (
     AbortSignal,
+    Context,
     ErrorEvent,
     Model,
     ProviderError,
     StreamOptions,
     TextDeltaEvent,
+    UserMessage,
 )
-from tests.support.wire_bytes import CUTS, bytewise, sse
+from tests.support.wire_bytes import CUTS, by_lines, bytewise, sse
 from tests.support.wire_calls import HELLO, bad_calls_of, calls_of, collect, final, text_of
 from tests.support.wire_server import ReceivedRequest, Reply, WireServer, json_reply
 from tests.wire_anthropic.wire import PROVIDER, answer, ask, begin, claude, end, text, tool
@@ -304,3 +307,24 @@ def test_the_sdk_is_imported_by_the_first_call_only() -> None:
         "import sys, openprogram_anthropic; sys.exit('anthropic' in sys.modules or 'httpx2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_calls_at_the_same_time_do_not_mix_and_leave_no_task_behind() -> None:
+    before = asyncio.all_tasks()
+
+    def echo(request: ReceivedRequest) -> Reply:
+        word = request.json()["messages"][0]["content"][0]["text"]
+        return answer(begin(), *text(0, *word), *end(), cut=by_lines, pause_s=0.002)
+
+    with WireServer(script=echo) as server:
+        contexts = [Context(messages=[UserMessage(content=f"word {number}")]) for number in range(8)]
+        runs = await asyncio.gather(*(collect(PROVIDER, claude(server), one) for one in contexts))
+    assert [text_of(final(events)) for events in runs] == [f"word {number}" for number in range(8)]
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_compressed_answer() -> None:
+    body = gzip.compress(sse(begin(), *text(0, "ok"), *end(), named=True))
+    headers = {"content-type": "text/event-stream; charset=utf-8", "content-encoding": "gzip"}
+    with WireServer(Reply(body, headers=headers, cut=bytewise)) as server:
+        assert text_of(final(await collect(PROVIDER, claude(server)))) == "ok"
