@@ -85,6 +85,8 @@ class _Scan:
         tree = row.get("event") if kind == "event" else row
         if kind == "request":
             tree = {name: row.get(name) for name in ("model", "context", "options")}
+        elif kind == "header":
+            tree = _plugins_as_texts(row)
         yield from self._look(number, call_index, tree, place, path, line)
         if kind == "event" and isinstance(tree, dict):
             yield from self._streamed(number, call_index, tree)
@@ -124,6 +126,15 @@ class _Scan:
             if any(form in data for form in forms):
                 found = Finding(path, 0, 0, "environment", "", name)
                 yield RecordedFinding(number, call, found)
+
+
+def _plugins_as_texts(header: dict[str, Any]) -> dict[str, Any]:
+    # Its keys there are plugins and not fields: one called acme_secrets holds no secret.
+    redaction = header.get("redaction")
+    if not isinstance(redaction, dict) or not isinstance(redaction.get("plugins"), dict):
+        return header
+    texts = [f"{name} {version}" for name, version in redaction["plugins"].items()]
+    return {**header, "redaction": {**redaction, "plugins": texts}}
 
 
 def _forms(value: str) -> tuple[bytes, ...]:
