@@ -110,35 +110,42 @@ class RequestChecker:
     def difference(self, call: RecordedCall, incoming: dict[str, Any]) -> Difference | None:
         """Return the first difference, None when the call answers ``incoming``."""
         recorded = self._requests.parse(call)
-        if self._all_equal(recorded, incoming):
-            return None
+        if _same_layout(recorded, incoming):
+            difference = self._first_in_parts(recorded, incoming)
+            if difference is None or not self._policy.hooks:
+                return difference
         return find_first_difference(recorded, incoming, policy=self._policy)
 
-    def _all_equal(self, recorded: dict[str, Any], incoming: dict[str, Any]) -> bool:
-        left, right = recorded["context"], incoming["context"]
-        if recorded.keys() != incoming.keys() or left.keys() != right.keys():
-            return False
-        if len(left["messages"]) != len(right["messages"]):
-            return False
-        equal: dict[str, tuple[Any, Any]] = {}
+    def _first_in_parts(self, recorded: dict[str, Any], incoming: dict[str, Any]) -> Difference | None:
         for path, one, other in _parts(recorded, incoming):
             before = self._equal.get(path)
-            if before is None or before[0] is not one or before[1] is not other:
-                if find_first_difference(one, other, path, policy=self._without_hooks) is not None:
-                    return False
-                before = (one, other)
-            equal[path] = before
-        self._equal = equal
-        return True
+            if before is not None and before[0] is one and before[1] is other:
+                continue
+            difference = find_first_difference(one, other, path, policy=self._without_hooks)
+            if difference is not None:
+                return difference
+            self._equal[path] = (one, other)
+        return None
+
+
+def _same_layout(recorded: dict[str, Any], incoming: dict[str, Any]) -> bool:
+    left, right = recorded["context"], incoming["context"]
+    return (
+        recorded.keys() == incoming.keys()
+        and left.keys() == right.keys()
+        and len(left["messages"]) == len(right["messages"])
+    )
 
 
 def _parts(recorded: dict[str, Any], incoming: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    for key in recorded:
+    """The pieces of two requests in the order in which a whole comparison comes by them."""
+    left, right = recorded["context"], incoming["context"]
+    for key in sorted(left):
+        if key == "messages":
+            for index, (one, other) in enumerate(zip(left[key], right[key], strict=True)):
+                yield f"context.messages[{index}]", one, other
+        else:
+            yield f"context.{key}", left[key], right[key]
+    for key in sorted(recorded):
         if key != "context":
             yield key, recorded[key], incoming[key]
-    left, right = recorded["context"], incoming["context"]
-    for key in left:
-        if key != "messages":
-            yield f"context.{key}", left[key], right[key]
-    for index, (one, other) in enumerate(zip(left["messages"], right["messages"], strict=True)):
-        yield f"context.messages[{index}]", one, other

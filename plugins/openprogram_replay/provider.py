@@ -18,7 +18,7 @@ from openprogram_core.providers import (
 )
 from openprogram_core.recordings import RecordedCall, Recording, current_lane, read_recording_file
 from openprogram_replay.errors import RecordedCallError, ReplayMismatch
-from openprogram_replay.reports import MismatchFacts, make_report
+from openprogram_replay.reports import MismatchFacts, make_leftover_report, make_report
 from openprogram_replay.selection import AnyOrderSelection, OrderedSelection, Refusal, count_calls
 
 Order = Literal["ordered", "any-order"]
@@ -148,7 +148,7 @@ class ReplayProvider(ApiProvider):
         path, recorded, incoming = difference
         mismatch = ReplayMismatch(
             call_index,
-            path,
+            self._clean("", path),
             self._clean(path, recorded),
             self._clean(path, incoming),
             event_index=event_index,
@@ -178,6 +178,7 @@ class ReplayProvider(ApiProvider):
                 "call_index",
                 count_calls(len(calls)),
                 f"{count_calls(len(calls) - len(left))}, not made: {shown}",
+                make_report=lambda: make_leftover_report(self._recording, left),
             )
 
     def close(self) -> None:

@@ -51,11 +51,31 @@ class _Closest(NamedTuple):
 
 def make_report(facts: MismatchFacts) -> str:
     """Return the report below its first line. Never raises."""
+    return _joined(_lines(facts))
+
+
+def make_leftover_report(recording: Recording, left: list[int]) -> str:
+    """Return the report on calls that were recorded and not made. Never raises."""
+    return _joined(_leftover_lines(recording, left))
+
+
+def _joined(lines: Iterator[str]) -> str:
     # A report that fails must not hide the mismatch it explains.
     try:
-        return "\n".join(_lines(facts))
+        return "\n".join(lines)
     except Exception as error:
         return f"(no report: {type(error).__name__}; was the recording closed or changed?)"
+
+
+def _leftover_lines(recording: Recording, left: list[int]) -> Iterator[str]:
+    yield f"recording {recording.path}: {count_calls(len(recording.calls))}, of which were not made:"
+    for index in left[:SHOWN]:
+        call = recording.calls[index]
+        lane = "" if call.lane is None else f", {lane_name(call.lane)}"
+        messages = "1 message" if call.message_count == 1 else f"{call.message_count} messages"
+        yield f"  call {index}: {call.model_id}, {messages}{lane}"
+    if len(left) > SHOWN:
+        yield f"  and {len(left) - SHOWN} more"
 
 
 def _lines(facts: MismatchFacts) -> Iterator[str]:

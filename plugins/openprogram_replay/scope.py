@@ -72,8 +72,14 @@ def replaying(
 
 def _add_notes(error: BaseException, provider: ReplayProvider) -> None:
     if isinstance(error, ReplayMismatch):
-        _, *details = error.report().splitlines()
-        if details:
-            error.add_note("\n".join(details))
+        note = "\n".join(error.report().splitlines()[1:]).strip("\n")
+        others = len(provider.mismatches) - 1
+        if others > 0:
+            note += f"\nIt was the first; {others} more mismatch{'es' if others > 1 else ''} came after it."
     elif provider.mismatches and isinstance(error, Exception):
-        error.add_note(f"before this: {provider.mismatches[0].report()}")
+        note = f"before this: {provider.mismatches[0].report()}"
+    else:
+        return
+    # Nested blocks see the same error one after the other.
+    if note and note not in getattr(error, "__notes__", ()):
+        error.add_note(note)

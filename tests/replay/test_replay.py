@@ -86,6 +86,7 @@ async def test_calls_left_over_are_named(tmp_path: Path) -> None:
     ) as caught:
         provider.assert_consumed()
     assert (caught.value.call_index, caught.value.field_path) == (1, "call_index")
+    assert "  call 2: small-1, 6 messages" in caught.value.report()
 
 
 async def test_a_call_begins_with_its_first_event(tmp_path: Path) -> None:
@@ -220,7 +221,9 @@ async def test_a_swallowed_mismatch_still_fails_the_run(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "run.jsonl", [Call(ask("a"), say("1"))])
     with pytest.raises(ReplayMismatch, match="recorded 'a', incoming 'b'") as caught:
         await swallowing_run(path)
-    assert any("call 0 has 1 difference" in note for note in caught.value.__notes__)
+    (note,) = caught.value.__notes__
+    assert "call 0 has 1 difference" in note
+    assert note.endswith("It was the first; 2 more mismatches came after it.")
 
 
 async def test_what_the_block_raises_is_not_masked(tmp_path: Path) -> None:
