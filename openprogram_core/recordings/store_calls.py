@@ -6,6 +6,7 @@ being written as far as it goes. Rows are parsed only where something is shown f
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -13,17 +14,21 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from openprogram_core.recordings.limits import MAX_ROW_BYTES, RECORDING_FORMAT_VERSION
-from openprogram_core.recordings.lines import read_lines
+from openprogram_core.recordings.store_blocks import Block, read_blocks
 
 _event_head = re.compile(
     rb'\{"type":"event","call_index":([0-9]{1,18}),"event_index":[0-9]+,"event":\{"type":"([a-z_]+)"'
 ).match
+# The rows that say something of their call, or are no rows at all; the other events only count.
+_telling = re.compile(
+    rb'\n\{"type":"(?:(?!event","call_index":)'
+    rb'|event","call_index":[0-9]+,"event_index":[0-9]+,"event":\{"type":"(?:done|error)")'
+).finditer
 _request_head = re.compile(
     rb'\{"type":"request","call_index":([0-9]{1,18}),'
     rb'(?:"lane":("(?:[^"\\]|\\.)*"),)?(?:"at":("[^"\\]*"),)?"model":'
 ).match
 _MODEL_BYTES = 1 << 16
-_PROGRESS_BYTES = 1 << 22
 
 
 @dataclass(slots=True)
@@ -74,7 +79,9 @@ class RecordingSummary:
 
 
 class _FaultError(Exception):
-    """The row cannot be used; the message says why."""
+    """The row cannot be used; the message says why, ``number`` is its line's."""
+
+    number = 0
 
 
 class _TornError(_FaultError):
@@ -85,55 +92,118 @@ def summarize(file: BinaryIO, progress: Callable[[int], None]) -> RecordingSumma
     """Read a recording once; ``progress`` is told now and then how many bytes were read.
 
     Raises `OSError` when it cannot be read. What is wrong with the file is in the result, and nothing after
-    the fault is.
+    the fault is. Events are counted by their calls' ends, and one by one only where there is none.
     """
     summary = RecordingSummary()
-    told = 0
-    number = 0
-    for number, (offset, line) in enumerate(read_lines(file, MAX_ROW_BYTES), start=1):
-        if offset - told > _PROGRESS_BYTES:
-            told = offset
-            progress(offset)
+    begun: dict[int, int] = {}
+    last_line = 0
+    for block in read_blocks(file):
+        progress(block.offset)
+        last_line = block.number + block.size - 1
         try:
-            _take(summary, number, line)
+            for index in _take_block(summary, block):
+                begun[index] = block.offset
         except _FaultError as fault:
-            summary.fault = f"line {number}: {fault}"
+            last_line = fault.number
+            summary.fault = f"line {fault.number}: {fault}"
             summary.torn = isinstance(fault, _TornError)
             break
-    if not number:
+    if not last_line:
         summary.fault = "the file is empty"
+    _count_open_events(summary, file, begun, last_line)
     return summary
 
 
 def rows_of_call(file: BinaryIO, call_index: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of one call, parsed, in order. Rows that cannot be read are passed over."""
-    wanted = (b'","call_index":%d,' % call_index, b'","call_index":%d}' % call_index)
-    for number, (_, line) in enumerate(read_lines(file, MAX_ROW_BYTES), start=1):
-        if number == 1 or line is None:
+    wanted = b'"call_index":%d,' % call_index
+    for block in read_blocks(file):
+        plain = block.is_plain()
+        if plain and wanted not in block.rows:
             continue
-        if line.startswith(b'{"type":"') and b'","call_index":' in line[:40] and not _has(line, wanted):
-            continue
+        for number, line in block.lines():
+            if number == 1 or line is None or _is_of_another(line, wanted):
+                continue
+            try:
+                row = _parse(line)
+            except _FaultError:
+                continue
+            if row.get("call_index") == call_index:
+                yield row
+
+
+def _is_of_another(line: bytes, wanted: bytes) -> bool:
+    head = line[:60]
+    return head.startswith(b'{"type":"') and b'","call_index":' in head and wanted not in head
+
+
+def _take_block(summary: RecordingSummary, block: Block) -> Iterator[int]:
+    """Take in a block's rows; yields the calls that begin in it."""
+    lines = _telling_lines(block) if block.is_plain() else block.lines()
+    for number, line in lines:
+        known = len(summary.calls)
         try:
-            row = _parse(line)
-        except _FaultError:
-            continue
-        if row.get("call_index") == call_index:
-            yield row
+            _take(summary, number, line)
+        except _FaultError as fault:
+            fault.number = number
+            raise
+        if len(summary.calls) > known:
+            yield next(reversed(summary.calls))
+
+
+def _telling_lines(block: Block) -> Iterator[tuple[int, bytes | None]]:
+    rows, number, counted = block.rows, block.number - 1, 0
+    for found in _telling(rows):
+        begin = found.start() + 1
+        number += rows.count(b"\n", counted, begin)
+        counted = begin
+        end = rows.find(b"\n", begin)
+        yield number, rows[begin : end if end >= 0 else len(rows)] + b"\n"
+
+
+def _count_open_events(
+    summary: RecordingSummary, file: BinaryIO, begun: dict[int, int], last_line: int
+) -> None:
+    waiting = {index: call for index, call in summary.calls.items() if call.outcome is None}
+    if not waiting:
+        return
+    # A call's first row lies in the block it was met in, so nothing before that block is looked at again.
+    first = min(begun.get(index, 0) for index in waiting)
+    file.seek(0)
+    for block in read_blocks(file):
+        for number, line in block.lines() if block.offset >= first else ():
+            index = None if number == 1 or number > last_line or line is None else _index_of_event(line)
+            if index in waiting:
+                waiting[index].events += 1
+        if block.number > last_line:
+            break
+
+
+def _index_of_event(line: bytes) -> int | None:
+    head = _event_head(line)
+    if head is not None:
+        return int(head[1]) if line.endswith(b"\n") else None
+    if line.startswith((b'{"type":"request",', b'{"type":"call_end",')):
+        return None
+    try:
+        row = _parse(line)
+    except _FaultError:
+        return None
+    index = row.get("call_index")
+    return index if row.get("type") == "event" and isinstance(index, int) else None
 
 
 def summary_of_rows(rows: Iterable[dict[str, Any]]) -> CallSummary | None:
     """Return one call's summary from its rows; None when they do not begin with its request."""
     summary = RecordingSummary()
-    try:
+    events = 0
+    with contextlib.suppress(_FaultError):
         for row in rows:
+            events += row.get("type") == "event"
             _take_row(summary, 2, row)
-    except _FaultError as fault:
-        summary.fault = str(fault)
+    for call in summary.calls.values():
+        call.events = events
     return next(iter(summary.calls.values()), None)
-
-
-def _has(line: bytes, wanted: tuple[bytes, ...]) -> bool:
-    return any(part in line[:60] for part in wanted)
 
 
 def _take(summary: RecordingSummary, number: int, line: bytes | None) -> None:
@@ -143,7 +213,6 @@ def _take(summary: RecordingSummary, number: int, line: bytes | None) -> None:
         head = _event_head(line)
         if head is not None and line.endswith(b"}\n"):
             call = _call(summary, int(head[1]))
-            call.events += 1
             if head[2] in (b"done", b"error"):
                 _take_last(call, _parse(line)["event"])
             return
@@ -176,13 +245,14 @@ def _take_row(summary: RecordingSummary, number: int, row: dict[str, Any]) -> No
         _begin(summary, index, row.get("lane"), row.get("at"), model if isinstance(model, dict) else {})
     elif kind == "event":
         call = _call(summary, index)
-        call.events += 1
         event = row.get("event")
         if isinstance(event, dict) and event.get("type") in ("done", "error"):
             _take_last(call, event)
     elif kind == "call_end":
         call = _call(summary, index)
         outcome, error, duration = row.get("outcome"), row.get("error"), row.get("duration_ms")
+        events = row.get("event_count")
+        call.events = events if isinstance(events, int) else 0
         call.outcome = outcome if isinstance(outcome, str) else "complete"
         call.error = error if isinstance(error, dict) else None
         call.duration_ms = duration if isinstance(duration, int) else None
