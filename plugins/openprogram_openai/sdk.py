@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from openprogram_core.providers import MissingDependencyError, Model, ProviderError
@@ -21,6 +22,8 @@ from openprogram_core.providers.adapter import (
 )
 
 if TYPE_CHECKING:
+    import ssl
+
     from openai import AsyncOpenAI
 
     from openprogram_openai.payloads import Payloads
@@ -116,13 +119,26 @@ def classify(error: Exception, secrets: list[str]) -> ProviderError | None:
     return provider_error("invalid_request", str(error), secrets=secrets)
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    # Reading the certificates takes longer than all else a client needs, and any loop may use them.
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
+
+
 async def _client(base_url: str | None) -> AsyncOpenAI:
     try:
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
     except ModuleNotFoundError as error:
         if error.name != "openai":
             raise
         raise MissingDependencyError("openai", "openai") from error
     address = base_url or os.environ.get("OPENAI_BASE_URL") or None
-    # The key here is never sent: each request brings its own, or none.
-    return await _CLIENTS.get(address, lambda: AsyncOpenAI(api_key="unused", base_url=address, max_retries=0))
+
+    def make() -> AsyncOpenAI:
+        http_client = DefaultAsyncHttpxClient(verify=_tls())
+        # The key here is never sent: each request brings its own, or none.
+        return AsyncOpenAI(api_key="unused", base_url=address, max_retries=0, http_client=http_client)
+
+    return await _CLIENTS.get(address, make)
