@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from openprogram_core.comparison.skips import SkipOrigin, SkipState
@@ -12,12 +12,22 @@ from openprogram_core.comparison.skips import SkipOrigin, SkipState
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
 
 
-def fingerprint(value: Any, names: Mapping[str, SkipOrigin], state: SkipState | None) -> bytes:
+def _nothing_more(key: str, value: Any) -> bool:
+    return False
+
+
+def fingerprint(
+    value: Any,
+    names: Mapping[str, SkipOrigin],
+    state: SkipState | None,
+    leave_out: Callable[[str, Any], bool] = _nothing_more,
+) -> bytes:
     """Return 16 bytes that are the same for values that differ in skipped fields only.
 
-    ``names`` are skipped anywhere; ``state`` is where the value stands in the declared paths.
+    ``names`` are skipped anywhere; ``state`` is where the value stands in the declared paths. ``leave_out``
+    is asked about the fields that are no dict and no list.
     """
-    compared = _without_skipped(value, names, state)
+    compared = _without_skipped(value, names, state, leave_out)
     try:
         text = _encode(compared)
     except RecursionError:
@@ -46,7 +56,12 @@ def _encode_deep(value: Any) -> Iterator[str]:
             yield _encode(part)
 
 
-def _without_skipped(value: Any, names: Mapping[str, SkipOrigin], state: SkipState | None) -> Any:
+def _without_skipped(
+    value: Any,
+    names: Mapping[str, SkipOrigin],
+    state: SkipState | None,
+    leave_out: Callable[[str, Any], bool],
+) -> Any:
     if not isinstance(value, dict | list | tuple):
         return value
     whole: list[Any] = []
@@ -63,7 +78,7 @@ def _without_skipped(value: Any, names: Mapping[str, SkipOrigin], state: SkipSta
                 if isinstance(inner, dict | list | tuple):
                     fields[key] = None
                     todo.append((inner, step, _Setter(fields, key)))
-                else:
+                elif not leave_out(key, inner):
                     fields[key] = inner
         else:
             items: list[Any] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_core._json import dump_json
@@ -33,7 +34,7 @@ class ComparisonPolicy:
     skips: Skips = field(default_factory=Skips)
     hooks: tuple[_CompareHook, ...] = ()
     placeholder: str | None = None
-    secret_field: Callable[[str, str], bool] | None = None
+    secret_field: Callable[[str], bool] | None = None
 
     @classmethod
     def exact(cls, skip: Iterable[str | FieldSkip] = ()) -> ComparisonPolicy:
@@ -63,8 +64,9 @@ class ComparisonPolicy:
         """
         from openprogram_core.redaction import PLACEHOLDER
 
-        def secret_field(path: str, key: str) -> bool:
-            probe = redactor.remove_secret_values({key: "x"}, field_path=path)
+        @lru_cache(maxsize=1024)
+        def secret_field(key: str) -> bool:
+            probe = redactor.remove_secret_values({key: "x"})
             return isinstance(probe, dict) and probe.get(key) == PLACEHOLDER
 
         policy = cls.from_plugins(plugins, skip)
@@ -76,19 +78,25 @@ class ComparisonPolicy:
         return cls(Skips(_declared_once(plugins)), hooks)
 
     def fingerprint(self, value: Any) -> bytes:
-        """Return 16 bytes that are the same for values equal under the declared skips.
+        """Return 16 bytes; when they are the same, the values are equal under this policy.
 
-        The value stands at the root. Hooks and placeholders play no part.
+        The value stands at the root. Not the other way round: values that are equal by a hook's word, or
+        where a placeholder stands for text, have other bytes.
         """
-        return fingerprint(value, self.skips.names, self.skips.paths)
+        return fingerprint(value, self.skips.names, self.skips.paths, self._may_be_absent)
+
+    def _may_be_absent(self, key: str, value: Any) -> bool:
+        if self.placeholder is None or self.secret_field is None:
+            return False
+        return type(value) is str and value == self.placeholder and self.secret_field(key)
 
     def verdict(self, path: str, recorded: Any, incoming: Any) -> tuple[FieldVerdict | None, str]:
         """Ask the plugins about two values that differ; the first answer and whose it is.
 
         Raises PluginError when a hook raised, returned what is no verdict, or changed what it was given.
         """
+        before = _image(recorded, incoming) if self.hooks else []
         for hook in self.hooks:
-            before = _image(recorded, incoming)
             try:
                 answer = hook.call(field_path=path, recorded=recorded, incoming=incoming)
             except Exception as error:

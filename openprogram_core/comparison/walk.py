@@ -229,7 +229,7 @@ class Walk:
             one_sided = (left is MISSING and right == placeholder) or (
                 right is MISSING and left == placeholder
             )
-            return one_sided and self._policy.secret_field(self._where(), segment)
+            return one_sided and self._policy.secret_field(segment)
         return False
 
     def _judge(self, segment: Segment, left: Any, right: Any) -> tuple[int, Difference | None]:

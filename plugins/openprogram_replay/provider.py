@@ -7,8 +7,8 @@ import threading
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, Literal
 
-from openprogram_core import PluginSet, default_plugin_set
-from openprogram_core.comparison import ComparisonPolicy, Difference, FieldSkip
+from openprogram_core import OpenProgramError, PluginSet, default_plugin_set
+from openprogram_core.comparison import ComparisonPolicy, FieldSkip
 from openprogram_core.providers import (
     ApiProvider,
     AssistantMessageEvent,
@@ -24,7 +24,7 @@ from openprogram_replay.selection import AnyOrderSelection, OrderedSelection, Re
 Order = Literal["ordered", "any-order"]
 
 REMEMBERED = 100
-"""Most mismatches kept for the end; an agent that retries for ever must not fill the memory."""
+"""Most failures kept for the end; an agent that retries for ever must not fill the memory."""
 
 REPORTED = 5
 """Most mismatches whose report outlives the recording."""
@@ -71,7 +71,7 @@ class ReplayProvider(ApiProvider):
         kind = OrderedSelection if order == "ordered" else AnyOrderSelection
         self._selection = kind(calls, self._policy)
         self._lock = threading.RLock()
-        self._mismatches: list[ReplayMismatch] = []
+        self._failures: list[OpenProgramError] = []
 
     @property
     def apis(self) -> frozenset[str]:
@@ -88,7 +88,7 @@ class ReplayProvider(ApiProvider):
     def mismatches(self) -> tuple[ReplayMismatch, ...]:
         """The mismatches so far, also those that were caught, at most the first hundred."""
         with self._lock:
-            return tuple(self._mismatches)
+            return tuple(error for error in self._failures if isinstance(error, ReplayMismatch))
 
     def stream(
         self, model: Model, context: Context, options: StreamOptions | None = None
@@ -103,13 +103,17 @@ class ReplayProvider(ApiProvider):
     async def _replay(
         self, model: Model, context: Context, options: StreamOptions | None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
-        call = self._begin(model, context, options)
-        for event in call.events():
-            yield event
+        try:
+            call = self._begin(model, context, options)
+            for event in call.events():
+                yield event
+            if call.outcome == "abandoned":
+                raise _read_past(call)
+        except OpenProgramError as error:
+            self._remember(error)
+            raise
         if call.outcome in ("error", "cancelled"):
             raise RecordedCallError(call.call_index, call.outcome, call.error)
-        if call.outcome == "abandoned":
-            raise self._read_past(call)
 
     def _begin(self, model: Model, context: Context, options: StreamOptions | None) -> RecordedCall:
         incoming = self._redactor.open_call().request(model, context, options).tree()
@@ -128,35 +132,19 @@ class ReplayProvider(ApiProvider):
                 self._policy,
                 self._redactor,
             )
-            raise self._remembered(chosen.call_index, chosen.difference, facts)
-
-    def _read_past(self, call: RecordedCall) -> ReplayMismatch:
-        count = call.event_count
-        difference = Difference(
-            "event_index", f"left after {_count_events(count)}", f"asks for event {count}"
-        )
-        with self._lock:
-            return self._remembered(call.call_index, difference, event_index=count)
-
-    def _remembered(
-        self,
-        call_index: int,
-        difference: Difference,
-        facts: MismatchFacts | None = None,
-        event_index: int | None = None,
-    ) -> ReplayMismatch:
-        path, recorded, incoming = difference
-        mismatch = ReplayMismatch(
-            call_index,
+        path, recorded, incoming_value = chosen.difference
+        raise ReplayMismatch(
+            chosen.call_index,
             self._clean("", path),
             self._clean(path, recorded),
-            self._clean(path, incoming),
-            event_index=event_index,
-            make_report=None if facts is None else lambda: make_report(facts),
+            self._clean(path, incoming_value),
+            make_report=lambda: make_report(facts),
         )
-        if len(self._mismatches) < REMEMBERED:
-            self._mismatches.append(mismatch)
-        return mismatch
+
+    def _remember(self, error: OpenProgramError) -> None:
+        with self._lock:
+            if len(self._failures) < REMEMBERED:
+                self._failures.append(error)
 
     def _clean(self, path: str, value: Any) -> Any:
         # A file recorded with fewer rules than today's may hold a secret.
@@ -165,10 +153,13 @@ class ReplayProvider(ApiProvider):
         return self._redactor.remove_secret_values(value, field_path=path)
 
     def assert_consumed(self) -> None:
-        """Raise the first mismatch there was, caught or not, or `ReplayMismatch` when calls were not made."""
+        """Raise the first mismatch there was, caught or not, or `ReplayMismatch` when calls were not made.
+
+        What else went wrong in replay itself, a plugin's failure or a file changed meanwhile, counts alike.
+        """
         with self._lock:
-            if self._mismatches:
-                raise self._mismatches[0]
+            if self._failures:
+                raise self._failures[0]
             calls = self._recording.calls
             left = [call.call_index for call in calls if call.call_index not in self._selection.used]
         if left:
@@ -187,6 +178,12 @@ class ReplayProvider(ApiProvider):
         for mismatch in self.mismatches[:REPORTED]:
             mismatch.report()
         self._recording.close()
+
+
+def _read_past(call: RecordedCall) -> ReplayMismatch:
+    count = call.event_count
+    recorded, incoming = f"left after {_count_events(count)}", f"asks for event {count}"
+    return ReplayMismatch(call.call_index, "event_index", recorded, incoming, event_index=count)
 
 
 def _count_events(number: int) -> str:

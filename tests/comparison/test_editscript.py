@@ -21,7 +21,7 @@ def longest_common(left: list[int], right: list[int]) -> int:
 
 
 @given(ITEMS, ITEMS)
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 def test_the_blocks_are_the_fewest_edits(left: list[int], right: list[int]) -> None:
     blocks = edit_blocks(left, right, 100)
     made: list[int] = []

@@ -11,7 +11,7 @@ TEXTS = st.text(alphabet="ab \n\x1b\ud800é", max_size=60)
 
 
 @given(TEXTS, TEXTS)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_putting_the_changes_right_makes_the_texts_equal(recorded: str, incoming: str) -> None:
     text = recorded
     for change in reversed(text_changes(recorded, incoming)):
@@ -22,7 +22,7 @@ def test_putting_the_changes_right_makes_the_texts_equal(recorded: str, incoming
 
 
 @given(TEXTS, TEXTS)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_what_two_texts_share(one: str, other: str) -> None:
     prefix = shared_prefix(one, other)
     assert one[:prefix] == other[:prefix]

@@ -6,19 +6,24 @@ import random
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal, TypeVar
 
 import pytest
 
-from openprogram_core.providers import AssistantMessageEvent, StreamOptions
+from openprogram_core.providers import ApiProvider, AssistantMessageEvent, StreamOptions
 from openprogram_core.recordings import call_lane
+from openprogram_core.testing import ScriptedProvider
+from openprogram_record import RecordingProvider, RecordingSink
 from openprogram_replay import ReplayMismatch, ReplayProvider
 from tests.replay.sessions import Call, ask, say, write_recording
 
+T = TypeVar("T")
+ORDERS: tuple[Literal["ordered", "any-order"], ...] = ("ordered", "any-order")
 CALLS = 50
 ROUNDS = 20
 
 
-async def play(provider: ReplayProvider, call: Call) -> list[AssistantMessageEvent]:
+async def play(provider: ApiProvider, call: Call) -> list[AssistantMessageEvent]:
     events = []
     async for event in provider.stream(call.model, call.context, call.options):
         events.append(event)
@@ -26,21 +31,23 @@ async def play(provider: ReplayProvider, call: Call) -> list[AssistantMessageEve
     return events
 
 
-async def play_in_lane(provider: ReplayProvider, call: Call) -> list[AssistantMessageEvent]:
+async def play_in_lane(provider: ApiProvider, call: Call) -> list[AssistantMessageEvent]:
     if call.lane is None:
         return await play(provider, call)
     with call_lane(call.lane):
         return await play(provider, call)
 
 
-def shuffled(calls: Sequence[Call], seed: int) -> list[Call]:
-    order = list(calls)
+def shuffled(items: Sequence[T], seed: int) -> list[T]:
+    order = list(items)
     random.Random(seed).shuffle(order)
     return order
 
 
-@pytest.mark.parametrize("order", ["ordered", "any-order"])
-async def test_lanes_keep_their_answers_however_they_overlap(tmp_path: Path, order: str) -> None:
+@pytest.mark.parametrize("order", ORDERS)
+async def test_lanes_keep_their_answers_however_they_overlap(
+    tmp_path: Path, order: Literal["ordered", "any-order"]
+) -> None:
     # The same question in every lane: only the lane tells the answers apart.
     calls = [
         Call(ask(f"question {number % 5}"), say(f"answer {number}"), lane=f"lane {number}")
@@ -48,7 +55,7 @@ async def test_lanes_keep_their_answers_however_they_overlap(tmp_path: Path, ord
     ]
     path = write_recording(tmp_path / "run.jsonl", calls)
     for seed in range(ROUNDS):
-        provider = ReplayProvider(path, order=order)  # type: ignore[arg-type] # a parameter of the test
+        provider = ReplayProvider(path, order=order)
         chosen = shuffled(calls, seed)
         answers = await asyncio.gather(*(play_in_lane(provider, call) for call in chosen))
         assert answers == [list(call.events) for call in chosen]
@@ -81,15 +88,17 @@ async def test_equal_requests_with_different_answers_each_once_in_order(tmp_path
     assert "recorded 25 times, used 25 times, this is the 26th time" in caught.value.report()
 
 
-@pytest.mark.parametrize("order", ["ordered", "any-order"])
-def test_threads_never_get_each_others_answers(tmp_path: Path, order: str) -> None:
+@pytest.mark.parametrize("order", ORDERS)
+def test_threads_never_get_each_others_answers(
+    tmp_path: Path, order: Literal["ordered", "any-order"]
+) -> None:
     calls = [
         Call(ask(f"question {number}"), say(f"answer {number}"), lane=f"lane {number % 8}")
         for number in range(400)
     ]
     provider = ReplayProvider(
         write_recording(tmp_path / "run.jsonl", calls),
-        order=order,  # type: ignore[arg-type] # a parameter of the test
+        order=order,
     )
     wrong: list[Call] = []
 
@@ -143,3 +152,19 @@ async def test_any_order_refuses_with_the_closest_call(tmp_path: Path) -> None:
         await play(provider, changed)
     assert (caught.value.call_index, caught.value.field_path) == (3, "context.system_prompt")
     assert provider.calls_used == 0
+
+
+async def test_recorded_concurrently_and_replayed_in_any_start_order(tmp_path: Path) -> None:
+    source = ScriptedProvider([f"answer {number}" for number in range(CALLS)], chunking=3)
+    path = tmp_path / "run.jsonl"
+    calls = [Call(ask(f"question {number % 7}"), [], lane=f"lane {number}") for number in range(CALLS)]
+    with RecordingSink(path) as sink:
+        recorder = RecordingProvider(source, sink)
+        recorded = await asyncio.gather(*(play_in_lane(recorder, call) for call in calls))
+    for seed in range(ROUNDS):
+        for order in ORDERS:
+            provider = ReplayProvider(path, order=order)
+            chosen = shuffled(range(CALLS), seed)
+            replayed = await asyncio.gather(*(play_in_lane(provider, calls[number]) for number in chosen))
+            assert replayed == [recorded[number] for number in chosen]
+            provider.assert_consumed()

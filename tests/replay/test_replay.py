@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from openprogram_core import hookimpl
+from openprogram_core.comparison import FieldVerdict
 from openprogram_core.errors import PluginError, RecordingFileError
 from openprogram_core.providers import (
     ApiProvider,
@@ -242,9 +244,22 @@ async def test_skips_and_plugins_of_one_test(tmp_path: Path) -> None:
         await complete(MODEL, ask("b"))
 
 
-def test_a_plugin_that_breaks_its_contract_fails_the_constructor(tmp_path: Path) -> None:
-    from openprogram_core import hookimpl
+async def test_a_swallowed_failure_of_a_plugin_fails_the_run_too(tmp_path: Path) -> None:
+    class Broken:
+        @hookimpl
+        def compare_field(self) -> FieldVerdict:
+            raise ValueError
 
+    path = write_recording(tmp_path / "run.jsonl", [Call(ask("a"), say("1"))])
+    provider = ReplayProvider(path, plugins=[Broken()])
+    with pytest.raises(PluginError, match="plugin 'Broken', hook compare_field"):
+        await play(provider, Call(ask("b"), []))
+    await play(provider, Call(ask("a"), []))
+    with pytest.raises(PluginError, match="plugin 'Broken', hook compare_field"):
+        provider.assert_consumed()
+
+
+def test_a_plugin_that_breaks_its_contract_fails_the_constructor(tmp_path: Path) -> None:
     class Broken:
         @hookimpl
         def field_skips(self) -> list[str]:
