@@ -410,7 +410,6 @@ def message_plugin_set() -> PluginSet:
 
     It has to serve while plugins load, and when one has failed or the configuration cannot be read.
     """
-    global _built_in
     if not _activity.loading:
         try:
             plugins = default_plugin_set()
@@ -419,8 +418,13 @@ def message_plugin_set() -> PluginSet:
         else:
             if not plugins.failed():
                 return plugins
+    return built_in_rules()
+
+
+def built_in_rules() -> PluginSet:
+    """The plugin with the built-in secret rules and no other: any other part may be the broken one."""
+    global _built_in
     with _lock:
         if _built_in is None:
-            # Only these rules, so that any other part may be the broken one.
             _built_in = PluginSet.load(only_built_in=True).only("openprogram_redaction")
         return _built_in

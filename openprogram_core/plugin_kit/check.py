@@ -34,10 +34,11 @@ class PluginReport:
         return all(finding.level == "info" for finding in self.findings)
 
 
-def check_installed(packages: Sequence[str] = ()) -> list[PluginReport]:
+def check_installed(packages: Sequence[str] = (), *, imports: bool = True) -> list[PluginReport]:
     """Check installed plugins, by their own or their distribution's name; all of them when none is named.
 
-    Disabled plugins are checked too. Raises PluginError for a name that no installed plugin has.
+    Disabled plugins are checked too. ``imports``: whether to try in a fresh interpreter what importing them
+    does. Raises PluginError for a name that no installed plugin has.
     """
     from openprogram_core._entrypoints import find_entry_points
     from openprogram_core._plugins import PluginSet
@@ -56,11 +57,13 @@ def check_installed(packages: Sequence[str] = ()) -> list[PluginReport]:
             for info in everything.report
             if (info.name, info.distribution) == (point.name, point.distribution)
         )
-        reports.append(PluginReport(info, tuple(_check_point(point, info, everything))))
+        reports.append(PluginReport(info, tuple(_check_point(point, info, everything, imports))))
     return reports
 
 
-def check_object(name: str, plugin: object, *, target: str | None = None) -> list[Finding]:
+def check_object(
+    name: str, plugin: object, *, target: str | None = None, imports: bool = True
+) -> list[Finding]:
     """Check a module or an object as a plugin called ``name``; ``target`` is what importing is tried with."""
     from openprogram_core._plugins import PluginSet
 
@@ -71,6 +74,7 @@ def check_object(name: str, plugin: object, *, target: str | None = None) -> lis
     if target is None and isinstance(plugin, ModuleType):
         target = plugin.__name__
     findings = list(check_hooks(name, alone))
+    broken_hooks = {finding.hook for finding in findings if finding.level == "error"}
     base = _built_in_without(name)
     try:
         rules = [one.item for one in alone.secret_rules()]
@@ -78,21 +82,22 @@ def check_object(name: str, plugin: object, *, target: str | None = None) -> lis
         rules = []
     broken = list(check_rules(name, rules, base))
     findings += broken
-    findings += check_hook_costs(name, alone)
+    findings += check_hook_costs(name, alone, without=broken_hooks)
     if not any(finding.level == "error" for finding in broken):
         findings += check_rule_costs(name, rules, base)
-    if target is not None:
+    if target is not None and imports:
         findings += check_import(name, target)
     return findings
 
 
-def _check_point(point: FoundEntryPoint, info: PluginInfo, everything: PluginSet) -> list[Finding]:
+def _check_point(
+    point: FoundEntryPoint, info: PluginInfo, everything: PluginSet, imports: bool
+) -> list[Finding]:
     findings = [Finding("warning", point.name, None, warning) for warning in info.warnings if info.hooks]
     if info.state == "failed":
         findings.append(Finding("error", point.name, None, info.error or "it failed", _MEND_OR_REMOVE))
-        findings += check_import(point.name, point.target)
-        return findings
-    findings += check_object(point.name, point.load(), target=point.target)
+        return findings + (list(check_import(point.name, point.target)) if imports else [])
+    findings += check_object(point.name, point.load(), target=point.target, imports=imports)
     return findings + _conflicts(point.name, everything)
 
 

@@ -19,6 +19,12 @@ _IDS = (
     "https://example.com/a/b?page=2&sort=asc, ${API_KEY}, call_0, 2024-02-30T12:00:00Z\n"
 )
 
+PLAIN_TEXT = (
+    "A cat may look at a king, they say; 12 cats, and no king would know where to look. In the garden behind "
+    "the house stood 3 old trees, an oak, an ash, and one whose name nobody knew. It rained until noon.\n"
+)
+"""Ordinary text in which not even a word reminds of secrets, about 200 characters."""
+
 CLEAN_TEXT = _PROSE + _CODE + _IDS
 """Ordinary text without any secret, about 700 characters."""
 
