@@ -43,7 +43,9 @@ def field_lines(model: type[BaseModel]) -> list[str]:
     return lines
 
 
-def show_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+def show_fields(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
     """Add a model's fields to its description."""
     if what == "class" and issubclass(thing, BaseModel):
         fields = field_lines(thing)
@@ -52,7 +54,13 @@ def show_fields(app: Sphinx, what: str, name: str, thing: Any, options: Any, lin
 
 
 def as_written(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    signature: str | None,
+    returns: str | None,
 ) -> tuple[str, str | None] | None:
     """Show annotations as the source has them: a union of thirteen events by its name.
 
@@ -66,8 +74,12 @@ def as_written(
         written = inspect.signature(thing)
     except (TypeError, ValueError):
         return None
-    parameters = [one for one in written.parameters.values() if one.name not in ("self", "cls")]
-    text = stringify_signature(written.replace(parameters=parameters), show_return_annotation=False)
+    parameters = [
+        one for one in written.parameters.values() if one.name not in ("self", "cls")
+    ]
+    text = stringify_signature(
+        written.replace(parameters=parameters), show_return_annotation=False
+    )
     returned = written.return_annotation
     shown = what in ("function", "method") and isinstance(returned, str)
     if shown and hasattr(thing, "__wrapped__") and returned.startswith("Iterator["):
@@ -75,11 +87,17 @@ def as_written(
     return text, returned if shown else None
 
 
-def skip_machinery(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+def skip_machinery(
+    app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any
+) -> bool | None:
     """Leave out what pydantic puts into every model, and a named tuple's fields: its description has them."""
     if name in ("model_config", "model_post_init"):
         return True
-    return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number") else None
+    return (
+        True
+        if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number")
+        else None
+    )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

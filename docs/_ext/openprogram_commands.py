@@ -14,7 +14,9 @@ from sphinx.util.docutils import SphinxDirective
 from openprogram_core.cli._run import PROGRAM, root_group
 
 
-def walk(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+def walk(
+    command: click.Command, context: click.Context
+) -> Iterator[tuple[click.Command, click.Context]]:
     """Yield a command and all below it, each with its context, in the order of the help texts."""
     yield command, context
     if isinstance(command, click.Group):
@@ -33,7 +35,9 @@ def every_command() -> list[tuple[click.Command, click.Context]]:
 
 def anchor(context: click.Context) -> str:
     """Return the anchor of a command: ``cli-recordings-record``."""
-    return "cli-" + "-".join(context.command_path.split()[1:]) if context.parent else "cli"
+    return (
+        "cli-" + "-".join(context.command_path.split()[1:]) if context.parent else "cli"
+    )
 
 
 def _option_lines(command: click.Command, context: click.Context) -> Iterator[str]:

@@ -30,7 +30,9 @@ class DiagramDirective(SphinxDirective):
             raise self.error("a diagram needs :alt:, which says in words what it shows")
         relative, absolute = self.env.relfn2path(self.arguments[0])
         self.env.note_dependency(relative)
-        drawing = _DECLARATION.sub("", Path(absolute).read_text(encoding="utf-8")).strip()
+        drawing = _DECLARATION.sub(
+            "", Path(absolute).read_text(encoding="utf-8")
+        ).strip()
         alt = escape(self.options["alt"], quote=True)
         drawing = drawing.replace("<svg ", f'<svg role="img" aria-label="{alt}" ', 1)
         caption = " ".join(self.content)

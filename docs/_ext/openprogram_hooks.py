@@ -15,7 +15,9 @@ from openprogram_core.hookspecs import HOOK_NAMES, HookSpecs
 def hook_section(name: str) -> str:
     """Return the section of one hook as Markdown, with the anchor ``hook-<name>``."""
     function = getattr(HookSpecs, name)
-    signature = str(inspect.signature(function)).replace("(self, ", "(").replace("(self)", "()")
+    signature = (
+        str(inspect.signature(function)).replace("(self, ", "(").replace("(self)", "()")
+    )
     return "\n".join(
         [
             f"(hook-{name.replace('_', '-')})=",

@@ -52,7 +52,12 @@ def options_text() -> str:
     lines += ["## Setting in pytest's configuration", ""]
     for name, text in settings:
         lines += _entry(name, text)
-    lines += ["## Marker and its arguments", "", "`@pytest.mark.openprogram_recording(path=None, ...)`", ""]
+    lines += [
+        "## Marker and its arguments",
+        "",
+        "`@pytest.mark.openprogram_recording(path=None, ...)`",
+        "",
+    ]
     lines += [to_markdown(RecordingSettings.__doc__ or ""), "", "## Fixtures", ""]
     for name in openprogram_pytest.__all__:
         fixture = getattr(openprogram_pytest, name)

@@ -18,9 +18,13 @@ from sphinx.util.docutils import SphinxDirective
 
 def public_values(door: ModuleType) -> list[str]:
     """Return the names a package exports that are neither classes nor functions, sorted."""
-    values = {name: getattr(door, name) for name in door.__all__ if not name.startswith("__")}
+    values = {
+        name: getattr(door, name) for name in door.__all__ if not name.startswith("__")
+    }
     return sorted(
-        name for name, value in values.items() if not isinstance(value, type) and not inspect.isroutine(value)
+        name
+        for name, value in values.items()
+        if not isinstance(value, type) and not inspect.isroutine(value)
     )
 
 
@@ -39,9 +43,17 @@ def find_definition(door: ModuleType, name: str) -> tuple[str, str]:
             target = statement.targets[0] if isinstance(statement, ast.Assign) else None
             if isinstance(statement, ast.AnnAssign):
                 target = statement.target
-            if isinstance(target, ast.Name) and target.id == name and statement.value is not None:
+            if (
+                isinstance(target, ast.Name)
+                and target.id == name
+                and statement.value is not None
+            ):
                 said = following.value if isinstance(following, ast.Expr) else None
-                text = said.value if isinstance(said, ast.Constant) and isinstance(said.value, str) else ""
+                text = (
+                    said.value
+                    if isinstance(said, ast.Constant) and isinstance(said.value, str)
+                    else ""
+                )
                 return ast.unparse(statement.value), text
     raise LookupError(f"{door.__name__}.{name} is defined nowhere in {door.__name__}")
 
@@ -74,8 +86,12 @@ class ValuesDirective(SphinxDirective):
         door = importlib.import_module(self.arguments[0])
         names = public_values(door)
         if not names:
-            raise self.error(f"{door.__name__} exports neither constants nor type aliases")
-        return self.parse_text_to_nodes("\n".join(value_text(door, name) for name in names))
+            raise self.error(
+                f"{door.__name__} exports neither constants nor type aliases"
+            )
+        return self.parse_text_to_nodes(
+            "\n".join(value_text(door, name) for name in names)
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
