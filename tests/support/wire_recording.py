@@ -23,7 +23,13 @@ from openprogram_core.providers import (
     StreamOptions,
     TextContent,
     TextDeltaEvent,
+    TextEndEvent,
+    ThinkingDeltaEvent,
+    ThinkingEndEvent,
+    ToolCallDeltaEvent,
+    ToolCallEndEvent,
     ToolResultMessage,
+    check_event_protocol,
 )
 from openprogram_core.recordings import read_recording_file
 from openprogram_record import RecordingProvider
@@ -225,8 +231,25 @@ async def check_no_key_in_the_file(wire: Wire, path: Path) -> None:
     replay.assert_consumed()
 
 
+def joined(events: list[AssistantMessageEvent]) -> list[Any]:
+    """Events with each block's deltas joined, before its end."""
+    pieces: dict[int, list[str]] = {}
+    found: list[Any] = []
+    for event in events:
+        if isinstance(event, TextDeltaEvent | ThinkingDeltaEvent | ToolCallDeltaEvent):
+            pieces.setdefault(event.content_index, []).append(event.delta)
+            continue
+        if isinstance(event, TextEndEvent | ThinkingEndEvent | ToolCallEndEvent):
+            found.append("".join(pieces.pop(event.content_index, [])))
+        found.append(event)
+    return found
+
+
 async def check_sessions(wire: Wire, answers: list[bytes], path: Path) -> None:
-    """Answers of the real service replay event by event."""
+    """Answers of the real service replay, piece by piece where no secret could have begun.
+
+    Where one could, the recorder holds the piece back until it knows, at most to the block's end.
+    """
     with WireServer(*(Reply(body) for body in answers)) as server:
         model = wire.model(server)
         recorder = RecordingProvider(wire.provider, path)
@@ -234,5 +257,7 @@ async def check_sessions(wire: Wire, answers: list[bytes], path: Path) -> None:
         recorder.close()
     with no_sockets():
         replay = ReplayProvider(path)
-        assert [(await gather(replay, model))[0] for _ in answers] == live
+        again = [(await gather(replay, model))[0] for _ in answers]
+        assert [joined(events) for events in again] == [joined(events) for events in live]
+        assert all(check_event_protocol(events) == [] for events in again)
         replay.assert_consumed()
