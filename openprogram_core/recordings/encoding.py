@@ -18,12 +18,24 @@ from openprogram_core._json import (
 from openprogram_core.providers.events import (
     AssistantMessageEvent,
     TextDeltaEvent,
+    TextStartEvent,
     ThinkingDeltaEvent,
+    ThinkingStartEvent,
     ToolCallDeltaEvent,
+    ToolCallStartEvent,
 )
 from openprogram_core.recordings.parsing import RowFaultError, build_event, is_plain_event
 
-FLAT_EVENTS = frozenset({TextDeltaEvent, ThinkingDeltaEvent, ToolCallDeltaEvent})
+FLAT_EVENTS = frozenset(
+    {
+        TextStartEvent,
+        TextDeltaEvent,
+        ThinkingStartEvent,
+        ThinkingDeltaEvent,
+        ToolCallStartEvent,
+        ToolCallDeltaEvent,
+    }
+)
 """Almost all events of a stream. Their types leave no room for what a reader would refuse."""
 
 

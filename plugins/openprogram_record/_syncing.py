@@ -24,6 +24,9 @@ class BackgroundSync:
 
     def request(self) -> None:
         """Have everything written so far brought to the disk soon. Returns at once."""
+        if self._wanted:
+            # The sync that is due has not begun, so it will bring this too.
+            return
         with self._condition:
             self._wanted = True
             if self._thread is None and not self._stopped:
