@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -147,10 +148,11 @@ class ReplayProvider(ApiProvider):
                 self._failures.append(error)
 
     def _clean(self, path: str, value: Any) -> Any:
-        # A file recorded with fewer rules than today's may hold a secret.
+        """Return a copy of what goes into an error: its values are the receiver's, ours are shared."""
         if not isinstance(value, str | dict | list):
             return value
-        return self._redactor.remove_secret_values(value, field_path=path)
+        # A file recorded with fewer rules than today's may hold a secret.
+        return copy.deepcopy(self._redactor.remove_secret_values(value, field_path=path))
 
     def assert_consumed(self) -> None:
         """Raise the first mismatch there was, caught or not, or `ReplayMismatch` when calls were not made.

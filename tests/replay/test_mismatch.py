@@ -146,3 +146,13 @@ async def test_an_agent_that_retries_for_ever_fills_no_memory(tmp_path: Path) ->
         await refused(provider, Call(ask(f"b{number}"), []))
     assert len(provider.mismatches) == 100
     assert json.dumps([one.incoming for one in provider.mismatches[:2]]) == '["b0", "b1"]'
+
+
+async def test_changing_what_a_mismatch_holds_changes_nothing_else(tmp_path: Path) -> None:
+    provider = ReplayProvider(write_recording(tmp_path / "run.jsonl", [Call(ask("a"), say("1"))]))
+    context = ask("a")
+    context.messages.append(UserMessage(content="a rather long message, so that it is remembered " * 3))
+    mismatch = await refused(provider, Call(context, []))
+    mismatch.incoming["content"] = "changed"
+    again = await refused(provider, Call(context, []))
+    assert again.incoming["content"].startswith("a rather long message")
