@@ -213,10 +213,10 @@ def retry_after(headers: Mapping[str, str], *, now: float | None = None) -> floa
     if seconds is not None:
         return seconds
     try:
-        when = email.utils.parsedate_to_datetime(text)
-    except ValueError:
+        when = email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError, OSError):
         return None
-    return max(0.0, when.timestamp() - (time.time() if now is None else now))
+    return max(0.0, when - (time.time() if now is None else now))
 
 
 def error_from_exception(error: BaseException, *, secrets: Iterable[str | None] = ()) -> ProviderError | None:
@@ -306,7 +306,7 @@ def _parsed(body: object) -> object:
     if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
         try:
             body = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return body
     if isinstance(body, list) and body:
         return _parsed(body[0])

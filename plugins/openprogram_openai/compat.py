@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, TypeVar
+from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from openprogram_core.providers import Model, ProviderError
+from openprogram_core.providers import Model
 
 Effort = Literal["off", "minimal", "low", "medium", "high", "xhigh"]
 
@@ -65,22 +65,6 @@ class ResponsesCompat(_Compat):
     encrypted_reasoning: bool = True
     """Whether a reasoning model is asked for its encrypted reasoning, without which its thinking cannot be
     sent back."""
-
-
-Kind = TypeVar("Kind", bound=_Compat)
-
-
-def read_compat(model: Model, kind: type[Kind]) -> Kind:
-    """Return ``model.compat``, checked. Raises `ProviderError` (``invalid_request``) for what is unknown."""
-    try:
-        return kind.model_validate(model.compat)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in ("compat", *first["loc"]))
-        raise ProviderError(
-            "invalid_request",
-            f"model {model.id!r}, {field}: {first['msg']}. {model.api} knows {', '.join(kind.model_fields)}",
-        ) from None
 
 
 def is_openai(model: Model) -> bool:

@@ -21,8 +21,13 @@ from openprogram_core.providers import (
     ToolResultMessage,
     UserContent,
 )
-from openprogram_core.providers.adapter import is_from_same_model, merge_body, visible_content
-from openprogram_openai.compat import ResponsesCompat, read_compat, system_role
+from openprogram_core.providers.adapter import (
+    is_from_same_model,
+    merge_body,
+    read_compat,
+    visible_content,
+)
+from openprogram_openai.compat import ResponsesCompat, system_role
 from openprogram_openai.request import (
     arguments_text,
     conversation,

@@ -90,6 +90,18 @@ def test_retry_after_as_a_date_and_in_the_past() -> None:
     assert retry_after({"retry-after": "nan"}) is None
 
 
+@given(
+    st.text() | st.floats().map(str) | st.datetimes().map(lambda when: when.strftime("%a, %d %b %Y %X %z"))
+)
+def test_no_wait_is_too_odd(text: str) -> None:
+    wait = retry_after({"retry-after": text})
+    assert wait is None or wait >= 0
+
+
+def test_a_body_nested_beyond_all_reason() -> None:
+    assert error_from_body("[" * 100_000, status=500).kind == "overloaded"
+
+
 @given(st.integers(400, 599))
 def test_every_failing_status_has_a_kind(status: int) -> None:
     assert kind_of_status(status) is not None
