@@ -124,10 +124,14 @@ def end_body(item: pytest.Item) -> None:
 def _finish(span: RecordingSpan) -> None:
     from openprogram_core import OpenProgramError
 
+    problem = None
     try:
         span.finish()
     except OpenProgramError as error:
-        pytest.fail(str(error), pytrace=False)
+        problem = str(error)
+    # Out here, so that the message stands alone, without the error it came from.
+    if problem is not None:
+        pytest.fail(problem, pytrace=False)
 
 
 def conclude(item: pytest.Item, report: pytest.TestReport) -> None:

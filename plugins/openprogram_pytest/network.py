@@ -66,7 +66,13 @@ class _Guard:
         def guarded(sock: socket.socket, *arguments: Any) -> Any:
             address = arguments[-1] if arguments else None
             if sock.family in (socket.AF_INET, socket.AF_INET6) and isinstance(address, tuple):
-                self._check(str(address[0]), "a connection to")
+                try:
+                    self._check(str(address[0]), "a connection to")
+                except NetworkBlockedError:
+                    # Whoever made it for this connection closes it after an OSError, and this is none.
+                    if sock.type == socket.SOCK_STREAM:
+                        sock.close()
+                    raise
             return original(sock, *arguments)
 
         return guarded

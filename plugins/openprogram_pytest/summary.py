@@ -62,6 +62,12 @@ class Summary:
             if action in self._paths:
                 yield f"{_count(len(self._paths[action]), 'recording')} {words}:"
                 yield from (f"  {_relative(path, base)}" for path in sorted(self._paths[action]))
+        missing = len(self._paths.get("refuse", ()))
+        if missing:
+            yield (
+                f"{_count(missing, 'test')} without a recording that can be replayed; "
+                "--openprogram-record=once records what is missing, with live calls"
+            )
         yield from self._orphan_lines(base, whole_run)
 
     def _orphan_lines(self, base: Path, whole_run: bool) -> Iterable[str]:

@@ -76,6 +76,7 @@ class CountedProvider(ApiProvider):
     async def _count(
         self, events: AsyncGenerator[AssistantMessageEvent, None]
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        __tracebackhide__ = True
         self._tally.begin_call()
         async with aclosing(events):
             async for event in events:
