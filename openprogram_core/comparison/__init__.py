@@ -11,7 +11,7 @@ from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.policy import ComparisonPolicy
 from openprogram_core.comparison.recording_diff import CallDiff, diff_recordings
 from openprogram_core.comparison.report import render_findings, render_skipped
-from openprogram_core.comparison.texts import one_line_difference
+from openprogram_core.comparison.texts import escape, one_line_difference
 from openprogram_core.comparison.verdicts import FieldSkip, FieldVerdict
 from openprogram_core.comparison.walk import MISSING, Difference, SkippedField
 
@@ -29,6 +29,7 @@ __all__ = [
     "SkippedField",
     "compare",
     "diff_recordings",
+    "escape",
     "explain",
     "find_differences",
     "find_first_difference",

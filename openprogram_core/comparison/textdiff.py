@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from openprogram_core.comparison.editscript import edit_blocks
-from openprogram_core.comparison.texts import ELLIPSIS, shared_prefix, shared_suffix
+from openprogram_core.comparison.texts import ELLIPSIS, escape, shared_prefix, shared_suffix
 
 MAX_EDITS = 300
 """Texts that differ in more words than this are shown as one change."""
@@ -108,12 +108,8 @@ def render_changes(
 
 def _window(side: str, text: str, at: int, changed: str, width: int) -> list[str]:
     first, last = max(at - width, 0), at + len(changed) + width
-    before = (ELLIPSIS if first > 0 else "") + _escape(text[first:at])
-    shown = _escape(changed if len(changed) <= 2 * width else changed[:width] + ELLIPSIS + changed[-width:])
-    after = _escape(text[at + len(changed) : last]) + (ELLIPSIS if last < len(text) else "")
+    before = (ELLIPSIS if first > 0 else "") + escape(text[first:at])
+    shown = escape(changed if len(changed) <= 2 * width else changed[:width] + ELLIPSIS + changed[-width:])
+    after = escape(text[at + len(changed) : last]) + (ELLIPSIS if last < len(text) else "")
     carets = "^" * len(shown) if shown else "^"
     return [f"  {side} {before}{shown}{after}", f"  {' ' * (len(side) + 1 + len(before))}{carets}"]
-
-
-def _escape(text: str) -> str:
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)

@@ -71,13 +71,20 @@ def one_line_difference(field_path: str, recorded: Any, incoming: Any, limit: in
 
     Long strings are shown from where they differ, control characters are escaped.
     """
-    path = "".join(char if char.isprintable() else repr(char)[1:-1] for char in field_path or "(root)")
+    path = escape(field_path or "(root)")
     most = limit // 3
     if len(path) > most:
         path = path[: most // 2] + ELLIPSIS + path[1 - (most - most // 2) :]
     parts = (f"field {path}: recorded ", ", incoming ")
     left, right = show_pair(recorded, incoming, limit - sum(map(len, parts)))
     return f"{parts[0]}{left}{parts[1]}{right}"[:limit]
+
+
+def escape(text: str) -> str:
+    """Return ``text`` with what a terminal would not print written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def json_type(value: Any) -> str:

@@ -20,7 +20,7 @@ from openprogram_core.providers import (
 from openprogram_core.recordings import RecordedCall, Recording, current_lane, read_recording_file
 from openprogram_replay.errors import RecordedCallError, ReplayMismatch
 from openprogram_replay.reports import MismatchFacts, make_leftover_report, make_report
-from openprogram_replay.selection import AnyOrderSelection, OrderedSelection, Refusal, count_calls
+from openprogram_replay.selection import AnyOrderSelection, OrderedSelection, Refusal, Selection, count_calls
 
 Order = Literal["ordered", "any-order"]
 
@@ -70,7 +70,7 @@ class ReplayProvider(ApiProvider):
         self._recording: Recording = read_recording_file(path)
         calls = self._recording.calls
         kind = OrderedSelection if order == "ordered" else AnyOrderSelection
-        self._selection = kind(calls, self._policy)
+        self._selection: Selection = kind(calls, self._policy)
         self._lock = threading.RLock()
         self._failures: list[OpenProgramError] = []
 

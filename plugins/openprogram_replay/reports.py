@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from openprogram_core.comparison import (
     ComparisonPolicy,
     Findings,
+    escape,
     explain,
     find_first_difference,
     render_findings,
@@ -62,13 +63,9 @@ def make_leftover_report(recording: Recording, left: list[int]) -> str:
 def _joined(lines: Iterator[str]) -> str:
     # A report that fails must not hide the mismatch it explains.
     try:
-        return "\n".join(_printable(line) for line in lines)
+        return "\n".join(escape(line) for line in lines)
     except Exception as error:
         return f"(no report: {type(error).__name__}; was the recording closed or changed?)"
-
-
-def _printable(line: str) -> str:
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
 
 
 def _leftover_lines(recording: Recording, left: list[int]) -> Iterator[str]:

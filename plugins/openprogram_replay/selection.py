@@ -59,11 +59,15 @@ class OrderedSelection:
             recorded = count_calls(len(indexes)) + where
             return Refusal(len(self._calls), Difference("call_index", recorded, "one more call"), None)
         call = self._calls[indexes[position]]
-        checker = self._checkers.setdefault(lane, RequestChecker(self._policy))
+        checker = self._checkers.get(lane)
+        if checker is None:
+            checker = self._checkers[lane] = RequestChecker(self._policy)
         difference = checker.difference(call, incoming)
         if difference is not None:
             return Refusal(call.call_index, difference, call)
         self._next[lane] = position + 1
+        if position + 1 == len(indexes):
+            del self._checkers[lane]
         self.used.add(call.call_index)
         return call
 
