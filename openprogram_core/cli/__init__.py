@@ -6,6 +6,7 @@ when that command runs, so that nobody pays for the others.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -50,9 +51,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     not be done, 2 wrong use, 130 interrupted; ``scan``, ``diff`` and ``check`` say 0 for clean, 1 for
     something found, 2 for trouble.
     """
+    alone = arguments is None
+    if alone:
+        # Until the command runs nothing becomes garbage; looking for it costs a fifth of a short command.
+        gc.disable()
     try:
         from openprogram_core.cli._run import run
 
-        return run(list(sys.argv[1:] if arguments is None else arguments))
+        return run(list(sys.argv[1:] if arguments is None else arguments), alone=alone)
     except KeyboardInterrupt:
         return 130
+    finally:
+        if alone:
+            settle()
+
+
+def settle() -> None:
+    """Take what exists as there to stay, and collect garbage from now on; for a process of our own."""
+    gc.freeze()
+    gc.enable()

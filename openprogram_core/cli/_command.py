@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from openprogram_core.cli import COMMANDS, GROUPS
+from openprogram_core.cli import COMMANDS, GROUPS, settle
 
 
 class CommandFailedError(Exception):
@@ -35,6 +35,8 @@ class OpenProgramCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command's function; what it raises is wrapped with the exit code that it means."""
+        if ctx.obj is True:
+            settle()
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.Abort, click.exceptions.Exit, CommandFailedError):

@@ -47,8 +47,11 @@ def root_group() -> click.Group:
     return root
 
 
-def run(arguments: list[str]) -> int:
-    """Run ``openprogram`` with ``arguments`` and return the exit code; raises nothing but SystemExit."""
+def run(arguments: list[str], *, alone: bool = False) -> int:
+    """Run ``openprogram`` with ``arguments`` and return the exit code.
+
+    ``alone``: the process is here for this command line only.
+    """
     _forgive_narrow_encodings()
     root = root_group()
     instruction = os.environ.get("_OPENPROGRAM_COMPLETE")
@@ -56,13 +59,13 @@ def run(arguments: list[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(root, {}, PROGRAM, "_OPENPROGRAM_COMPLETE", instruction)
-    exit_code = _guarded(root, arguments)
+    exit_code = _guarded(root, arguments, alone)
     return _flushed(exit_code)
 
 
-def _guarded(root: click.Group, arguments: list[str]) -> int:
+def _guarded(root: click.Group, arguments: list[str], alone: bool) -> int:
     try:
-        with root.make_context(PROGRAM, arguments) as context:
+        with root.make_context(PROGRAM, arguments, obj=alone) as context:
             result = root.invoke(context)
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as exit_request:

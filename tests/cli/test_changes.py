@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.support.json_schema import faults
 from tests.support.recording_files import conversation, header, text_events, write
 from tests.support.recording_files import events as event_rows
 from tests.support.recording_files import request as request_row
+from tests.support.shared import PROJECT_ROOT
 
 SCHEMAS = json.loads((Path(openprogram_core.cli.__file__).parent / "json_schemas.json").read_text())["$defs"]
 
@@ -243,3 +245,18 @@ def test_every_schema_belongs_to_a_command() -> None:
     for name in SCHEMAS:
         group, command, *_ = name.split()
         assert command in COMMANDS[group]
+
+
+def test_every_key_of_the_schemas_is_in_the_reference() -> None:
+    page = (PROJECT_ROOT / "docs" / "reference" / "cli-json.md").read_text()
+    for name, schema in SCHEMAS.items():
+        section = page.partition(f"## `{name.removesuffix(' --call')}`")[2].partition("\n## ")[0]
+        for key in _keys(schema) - {"schema_version"}:
+            assert f"`{key}`" in section, (name, key)
+
+
+def _keys(schema: dict[str, Any]) -> set[str]:
+    found = set(schema.get("properties", ()))
+    for inner in (*schema.get("properties", {}).values(), *schema.get("anyOf", ()), schema.get("items")):
+        found |= _keys(inner) if inner else set()
+    return found
