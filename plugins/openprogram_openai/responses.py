@@ -11,7 +11,6 @@ from openprogram_core.providers import (
     AssistantMessageEvent,
     Context,
     Model,
-    StreamAssembler,
     StreamOptions,
 )
 from openprogram_core.providers.adapter import run_wire_call, with_credentials
@@ -46,12 +45,11 @@ class _Call(OpenAICall):
     path = "/responses"
 
     def __init__(self, model: Model, context: Context, options: StreamOptions) -> None:
-        super().__init__(StreamAssembler(model, context=context), options, model=model)
-        self._context = context
+        super().__init__(model, context, options)
         self._reader = ResponsesReader(self.assembler, self.secrets)
 
     def body(self) -> dict[str, Any]:
-        return responses_body(self.model, self._context, self.options)
+        return responses_body(self.model, self.context, self.options)
 
     def feed(self, payload: Any) -> Iterable[AssistantMessageEvent]:
         return self._reader.feed(payload)

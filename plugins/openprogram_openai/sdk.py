@@ -9,7 +9,14 @@ from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from openprogram_core.providers import MissingDependencyError, Model, ProviderError
+from openprogram_core.providers import (
+    Context,
+    MissingDependencyError,
+    Model,
+    ProviderError,
+    StreamAssembler,
+    StreamOptions,
+)
 from openprogram_core.providers.adapter import (
     LoopClients,
     WireCall,
@@ -42,9 +49,10 @@ class OpenAICall(WireCall):
 
     path: str
 
-    def __init__(self, *arguments: Any, model: Model) -> None:
-        super().__init__(*arguments)
+    def __init__(self, model: Model, context: Context, options: StreamOptions) -> None:
+        super().__init__(StreamAssembler(model, context=context), options)
         self.model = model
+        self.context = context
         self._stream: Payloads | None = None
 
     def body(self) -> dict[str, Any]:
@@ -129,11 +137,10 @@ def _tls() -> ssl.SSLContext:
 
 async def _client(base_url: str | None) -> AsyncOpenAI:
     try:
+        import httpx2  # noqa: F401 - an SDK that is too old brings another one
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-    except ModuleNotFoundError as error:
-        if error.name != "openai":
-            raise
-        raise MissingDependencyError("openai", "openai") from error
+    except ImportError as error:
+        raise MissingDependencyError("openai>=3.57", "openai") from error
     address = base_url or os.environ.get("OPENAI_BASE_URL") or None
 
     def make() -> AsyncOpenAI:

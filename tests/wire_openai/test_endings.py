@@ -283,8 +283,11 @@ async def test_a_missing_key(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
             await run(PROVIDERS[api], model)
 
 
-async def test_a_missing_sdk(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
+@pytest.mark.parametrize("module", ["openai", "httpx2"])
+async def test_an_sdk_that_is_missing_or_too_old(
+    api: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
     with WireServer() as server:
         with pytest.raises(MissingDependencyError, match=r"pip install 'openprogram-core\[openai\]'"):
             await run(PROVIDERS[api], model_at(server, api))
