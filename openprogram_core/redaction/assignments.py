@@ -88,10 +88,12 @@ _LINE_SCHEMES = frozenset(
     ]
 )
 _LONE_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_LINE_STOP = re.compile(r"[\r\n]|\\[rn]")
+_COOKIE_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,256}=")
 _COOKIES = re.compile(r"[\w!#$%&*+.^|~-]+=[^;\r\n]*(?:;[ \t]*[^;\r\n]*)*")
 # With so much text after a name, what stands there is known.
 _DECIDED_AFTER = 64
-_LONGEST_LINE = 65_536
+_LONGEST_LINE = 16_384
 
 
 class AssignmentScanner:
@@ -272,8 +274,10 @@ class AssignmentScanner:
 
     def _cookies(self, start: int, enclosing: str | None) -> tuple[int, int] | None:
         text = self._text
-        end = _line_end(text, start, enclosing)
-        match = _COOKIES.match(text, start, end)
+        # Without a pair right here there is no cookie, and no need to look for the line's end.
+        if _COOKIE_PAIR.match(text, start) is None:
+            return None
+        match = _COOKIES.match(text, start, _line_end(text, start, enclosing))
         if match is None or is_stand_in(match.group()):
             return None
         return match.span()
@@ -281,11 +285,13 @@ class AssignmentScanner:
 
 def _line_end(text: str, start: int, enclosing: str | None) -> int:
     end = min(len(text), start + _LONGEST_LINE)
-    for stop in ("\n", "\r", "\\n", "\\r", enclosing):
-        if stop:
-            found = text.find(stop, start, end)
-            if found >= 0:
-                end = found
+    match = _LINE_STOP.search(text, start, end)
+    if match is not None:
+        end = match.start()
+    if enclosing:
+        found = text.find(enclosing, start, end)
+        if found >= 0:
+            end = found
     return end
 
 

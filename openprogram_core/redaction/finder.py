@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -343,25 +344,30 @@ def _is_opaque(key: str, item: Any, siblings: Mapping[Any, Any], place: Place) -
 
 
 def _carry_back(edits: Sequence[Edit], later: Sequence[Edit]) -> list[Edit]:
-    """Turn edits of a text that ``edits`` made into edits of the text before."""
-    carried = []
-    for edit in later:
-        start = _before(edits, edit.start, at_end=False)
-        end = _before(edits, edit.end, at_end=True)
-        carried.append(Edit(start, end, edit.text, edit.source))
-    return carried
-
-
-def _before(edits: Sequence[Edit], offset: int, *, at_end: bool) -> int:
+    """Turn edits of the text that ``edits`` made into edits of the text before; both are in order."""
+    starts, ends, shifts = [], [], []
     shift = 0
     for edit in edits:
-        made_start = edit.start + shift
-        made_end = made_start + len(edit.text)
-        if offset < made_start or (offset == made_start and not at_end):
-            break
-        if offset < made_end or (offset == made_end and at_end and offset > made_start):
-            return edit.end if at_end else edit.start
-        if offset == made_start:
-            break
+        starts.append(edit.start + shift)
+        ends.append(edit.start + shift + len(edit.text))
         shift += len(edit.text) - (edit.end - edit.start)
-    return offset - shift
+        shifts.append(shift)
+    carried = []
+    for edit in later:
+        # The last edit that began at or before the place; within it, the whole of what it replaced goes.
+        first = bisect_right(starts, edit.start) - 1
+        if first < 0:
+            start = edit.start
+        elif edit.start < ends[first]:
+            start = edits[first].start
+        else:
+            start = edit.start - shifts[first]
+        last = bisect_left(starts, edit.end) - 1
+        if last < 0:
+            end = edit.end
+        elif edit.end <= ends[last]:
+            end = edits[last].end
+        else:
+            end = edit.end - shifts[last]
+        carried.append(Edit(start, end, edit.text, edit.source))
+    return carried
