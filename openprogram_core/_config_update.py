@@ -169,10 +169,10 @@ def _locked(path: Path) -> Iterator[None]:
     refuse_link(path.parent)
     lock_path = path.with_name(path.name + ".lock")
     refuse_link(lock_path)
-    lock = FileLock(lock_path, timeout=LOCK_TIMEOUT_S, poll_interval=POLL_S, mode=0o600)
+    lock = FileLock(lock_path, timeout=LOCK_TIMEOUT_S, mode=0o600)
     try:
         make_private_folders(path.parent)
-        lock.acquire()
+        lock.acquire(poll_interval=POLL_S)
     except Timeout as error:
         raise ConfigurationError(
             path, f"another process has held its lock for {LOCK_TIMEOUT_S:.0f} seconds. Try again"

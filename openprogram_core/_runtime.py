@@ -208,6 +208,10 @@ def _register_apis(
 def _activate_mode(configuration: Configuration, plugins: PluginSet) -> ProviderRuntimeSnapshot:
     mode = configuration.mode
     providers, disputes, errors = _register_apis(plugins)
+    try:
+        _guard_recording(configuration)
+    except OpenProgramError as unsafe:
+        return _block(mode, unsafe, plugins, providers, disputes)
     settings = RuntimeSettings(mode, configuration.file, configuration.order, plugins)
     wrappers, wrapper_errors = plugins.provider_wrappers(settings)
     try:
@@ -233,6 +237,15 @@ def _activate_mode(configuration: Configuration, plugins: PluginSet) -> Provider
     for wrapper in wrappers:
         atexit.register(wrapper.item.close)
     return ProviderRuntimeSnapshot(mode, plugins.report)
+
+
+def _guard_recording(configuration: Configuration) -> None:
+    if configuration.file is not None:
+        from openprogram_core._logging import get_logger
+        from openprogram_core.recordings.store_examine import guard_configured
+
+        for repair in guard_configured(configuration.file):
+            get_logger(__name__).warning("recording_mode_too_wide", repair=repair)
 
 
 def _block(

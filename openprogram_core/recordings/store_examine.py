@@ -129,6 +129,30 @@ def require_recording(path: Path) -> list[str]:
         return folder.repairs
 
 
+def guard_configured(path: Path) -> list[str]:
+    """Make sure that nobody put a link in the way of the configured recording, which need not be there yet.
+
+    Returns in words which modes were narrowed. Raises like `require_recording`, but for what is missing.
+    """
+    recording_id = recording_id_of(path.name)
+    if path.parent != recordings_dir() or recording_id is None:
+        return []
+    with open_store() as folder:
+        if folder is None:
+            return []
+        try:
+            problem = kind_problem(folder.stat(path.name))
+            if problem is None:
+                os.close(folder.open(path.name))
+        except FileNotFoundError:
+            return folder.repairs
+        except OSError as error:
+            problem = f"it cannot be used: {error.strerror}"
+        if problem is not None:
+            raise RecordingStoreError(recording_id, problem)
+        return folder.repairs
+
+
 def _hint(recording_id: str | None) -> str:
     if recording_id is None or not (recordings_dir() / (recording_id + SUFFIX)).is_file():
         return " Give a path, or the id of a managed recording: 'openprogram recordings list' lists them"
