@@ -109,7 +109,7 @@ def _fields(configuration: Configuration, recording: StoredRecording | None) -> 
             look = recording.look
             fields.append(("calls", f"{count(look.calls, 'call')}, {look.ended:,} of them ended"))
         if recording.writing:
-            fields.append(("written", "by a running process, at this moment"))
+            fields.append(("state", "a process is writing it at this moment"))
     if configuration.mode == "replay":
         fields.append(("order", configuration.order))
     if configuration.disabled_plugins:
