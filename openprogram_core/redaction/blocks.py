@@ -100,8 +100,7 @@ class BlockRedactor:
             self._alert = max(0, self._alert - len(piece))
             self._context = self._lately()
             self._held, self._held_length, self._check_at = [], 0, 0
-            if self._is_json():
-                return self._write(self._seal(piece))
+            self._json = self._json or self._begins_as_json()
         self._held.append(piece)
         self._held_length += len(piece)
         if self._sealed or self._held_length < self._check_at:
@@ -140,34 +139,9 @@ class BlockRedactor:
                 break
         return "".join(reversed(found))[-_CONTEXT:]
 
-    def _is_json(self) -> bool:
-        if not self._json:
-            first = next((piece.lstrip() for piece in self._pieces if piece and not piece.isspace()), "")
-            self._json = first[:1] in ("{", "[")
-        return self._json
-
-    def _seal(self, piece: str) -> str:
-        """Hold back to the end from where something begins, if it does; else write on.
-
-        What a name in JSON means may only show later: ``{"value": ..., "name": "x-api-key"}``.
-        """
-        window = self._context + piece
-        place = self._held_from(window, len(self._context))
-        if place is None:
-            self._held = None
-            return piece
-        kept = max(0, place - len(self._context))
-        self._held, self._sealed = [piece[kept:]], True
-        return piece[:kept]
-
-    def _held_from(self, window: str, new_from: int) -> int | None:
-        data = window.encode("utf-8", "surrogatepass")
-        start = len(window[:new_from].encode("utf-8", "surrogatepass"))
-        places = [self._rules.scanner.held_from(data, start)]
-        if self._rules.known is not None:
-            places.append(self._rules.known.held_from(data, start))
-        place = min((place for place in places if place is not None), default=None)
-        return None if place is None else to_characters(data, len(window), [(place, place)])[0][0]
+    def _begins_as_json(self) -> bool:
+        first = next((piece.lstrip() for piece in self._pieces if piece and not piece.isspace()), "")
+        return first[:1] in ("{", "[")
 
     def _release(self) -> str:
         """Return, redacted, what of the held text more text cannot change, and keep the rest."""
@@ -175,18 +149,24 @@ class BlockRedactor:
         text = self._context + "".join(self._held or ())
         look = self._look(text, growing=True)
         end = len(text) if look.open_from is None else max(before, look.open_from)
+        if self._json and (look.edits or look.first_name is not None):
+            # What a name in JSON means may only show later: {"value": ..., "name": "x-api-key"}.
+            self._sealed = True
+            starts = [edit.start for edit in look.edits[:1]]
+            starts += [look.first_name] if look.first_name is not None else []
+            end = max(before, min(end, *starts))
         for edit in reversed(look.edits):
             if edit.start < end < edit.end:
                 end = max(before, edit.start)
         edits = _clip([edit for edit in look.edits if edit.end <= end], before)
         self._exact = self._exact and not edits
         rest = text[end:]
-        self._held = [rest] if rest else None
+        self._held = [rest] if rest or self._sealed else None
         self._held_length = len(rest)
         # Looking again only after some growth keeps the sum linear.
         self._check_at = len(rest) + (len(rest) // 4 if len(rest) > _SHORT else 1)
         self._context = text[:end][-_CONTEXT:]
-        if not rest:
+        if self._held is None:
             self._near = text[-self._rules.gate.reach :].encode("utf-8", "surrogatepass")
             self._near = self._near[-self._rules.gate.reach :]
         return apply_edits(text[before:end], edits)
@@ -194,14 +174,14 @@ class BlockRedactor:
     def _look(self, text: str, *, growing: bool) -> Look:
         scanner, known = self._rules.scanner, self._rules.known
         data = text.encode("utf-8", "surrogatepass")
-        edits, open_from = scanner.look(text, data, scanner.hits(data), growing=growing)
+        edits, open_from, first_name = scanner.look(text, data, scanner.hits(data), growing=growing)
         if known is not None:
             edits = [*edits, *known_edits(known, text, data)]
             cut = known.cut_short_from(data, SHORTEST_PIECE) if growing else None
             if cut is not None:
                 place = to_characters(data, len(text), [(cut, cut)])[0][0]
                 open_from = place if open_from is None else min(open_from, place)
-        return Look(merge_edits(edits, text), open_from)
+        return Look(merge_edits(edits, text), open_from, first_name)
 
     def _cut_off(self, text: str, cut: bool) -> list[Edit]:
         """Remove the beginning of a secret with which the text ends."""

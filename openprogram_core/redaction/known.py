@@ -160,19 +160,6 @@ class KnownValues:
             else:
                 yield from _masked_span(data, start, end, kind, value)
 
-    def held_from(self, data: bytes, new_from: int) -> int | None:
-        """Where to hold back a stream: the first place at which four characters of a value stand.
-
-        ``data`` is what was written lately and the new piece, ``new_from`` where that begins.
-        """
-        for number, start, end in self._head_automaton.find_matches_as_indexes(data, overlapping=True):
-            if end <= new_from:
-                continue
-            rest = data[start:]
-            if any(form.startswith(rest) or rest.startswith(form) for form in self._of_head[number]):
-                return int(start)
-        return None
-
     def cut_short_from(self, data: bytes, least: int = SHORTEST) -> int | None:
         """Where a value begins that the end of ``data`` cuts off after ``least`` bytes or more, or None."""
         for number, start, _ in self._head_automaton.find_matches_as_indexes(data, overlapping=True):

@@ -43,8 +43,6 @@ _OPTION_NAME = re.compile(rb"(?:--?|\b(?:set)?env[ \t]+)[\w.-]*\Z", re.IGNORECAS
 _NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-")
 _NAME_TAIL = re.compile(rb"(?:[A-Za-z0-9_-]|%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA]))*")
 _LONGEST_NAME = 64
-# How far behind the new piece of a stream a name may stand whose sign comes only now.
-_SIGN_DISTANCE = 96
 _NAME = -1
 _DATA_URL = -2
 _ENCODED = -3
@@ -68,10 +66,15 @@ _DATA_URL_DEPTH = 2
 
 
 class Look(NamedTuple):
-    """What a look at a text found: the edits, and where it may go on (None: all is decided)."""
+    """What a look at a text found.
+
+    The edits, where something is that more text could still make a secret (None: all is decided), and where
+    the first secret name stands.
+    """
 
     edits: list[Edit]
     open_from: int | None
+    first_name: int | None
 
 
 class Scanner:
@@ -160,27 +163,6 @@ class Scanner:
         """Return the automaton for a stream's pieces: the rules' literals and ``heads`` of known values."""
         return StreamGate([*self._stream_literals, *(head.lower() for head in heads)])
 
-    def held_from(self, data: bytes, new_from: int) -> int | None:
-        """Where to hold back a stream, as an offset in ``data``, or None.
-
-        ``data`` is what was written lately and the new piece, ``new_from`` where that begins. A rule's
-        literal counts when its last byte is new, a name when what follows it is.
-        """
-        found = [
-            start
-            for number, start, end in self._automaton.find_matches_as_indexes(data.lower(), overlapping=True)
-            if end > new_from - _SIGN_DISTANCE
-            and self._holds(number, end > new_from)
-            and self._matters((number, start, end), data)
-        ]
-        return min(found, default=None)
-
-    def _holds(self, number: int, is_new: bool) -> bool:
-        return any(
-            meaning in (_NAME, _ENCODED) or (is_new and meaning != _ESCAPE)
-            for meaning in self._meanings[number]
-        )
-
     @property
     def needs_whole_texts(self) -> bool:
         """Whether a rule's secret may begin before its literal, so that a stream must wait for the end."""
@@ -228,9 +210,12 @@ class Scanner:
             edits += [Edit(start, end, PLACEHOLDER, source) for start, end in spans]
             if growing and (place := rule.open_from(data, places)) is not None:
                 opened += [start for start, _ in to_characters(data, len(text), [(place, place)])]
+        first_name: int | None = None
         if names:
             assignments = AssignmentScanner(text, self.field_source)
-            for start, end in sorted(to_characters(data, len(text), names)):
+            ordered = sorted(to_characters(data, len(text), names))
+            first_name = ordered[0][0]
+            for start, end in ordered:
                 assignments.look(start, end)
             edits += assignments.edits
             if assignments.open_from is not None:
@@ -238,7 +223,7 @@ class Scanner:
         if urls:
             at = [start for start, _ in to_characters(data, len(text), [(at, at) for at in urls])]
             edits = self._data_urls(text, at, edits, depth, opened)
-        return Look(edits, min(opened, default=None))
+        return Look(edits, min(opened, default=None), first_name)
 
     def _data_urls(
         self, text: str, places: Sequence[int], edits: list[Edit], depth: int, opened: list[int]

@@ -1,4 +1,7 @@
-"""The built-in secret rules: field names, and the formats of keys people really paste."""
+"""The built-in secret rules: field names, and the formats of keys people really paste.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
+"""
 
 from collections.abc import Sequence
 

@@ -25,7 +25,7 @@ SERVICE_RULES = (
             "xapp-",
             "xwfp-",
         ),
-        r"(?:xox[abcdeoprs]-|xoxe\.xox[bp]-|xapp-|xwfp-)[A-Za-z0-9%/+-]{10,}",
+        r"(?:xox[abcdeoprs]-|xoxe\.xox[bp]-|xapp-|xwfp-)(?:[A-Za-z0-9-]|%2[BbFf]|%3[Dd]){10,}",
         ("xoxb-" + "0000000000-" + body(24), "xapp-" + "1-A0-" + hexadecimal(64)),
         ("xoxo-hugs", "xapp-name"),
     ),
