@@ -2,6 +2,8 @@
 
 ``hookimpl`` marks a plugin's functions, `initialize_provider_runtime` starts the runtime once a process,
 `PluginSet` and `default_plugin_set` are the loaded plugins, `OpenProgramError` is the root of every error.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The wire API ``anthropic-messages``: Anthropic's Messages API and servers that speak it."""
+"""The wire API ``anthropic-messages``: Anthropic's Messages API and servers that speak it.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
+"""
 
 from __future__ import annotations
 

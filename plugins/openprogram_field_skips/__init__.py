@@ -1,4 +1,7 @@
-"""Skips the fields that differ on every run: wall-clock times."""
+"""Skips the fields that differ on every run: wall-clock times.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
+"""
 
 from openprogram_core import hookimpl
 from openprogram_core.comparison import FieldSkip

@@ -1,4 +1,7 @@
-"""The wire API ``google-generative-ai``: Google's Gemini API and servers that speak it."""
+"""The wire API ``google-generative-ai``: Google's Gemini API and servers that speak it.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
+"""
 
 from __future__ import annotations
 

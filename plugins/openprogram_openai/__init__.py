@@ -2,6 +2,8 @@
 
 They serve every model and server that speaks them: set ``base_url`` of the `Model`, and ``compat`` where the
 server departs from the API (`CompletionsCompat`, `ResponsesCompat`). The SDK is imported at the first call.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 ``with recording(path): ...`` records everything a block calls; `RecordingProvider` records one provider. By
 configuration (``openprogram recordings record``) it is active in mode ``record``.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Replays recorded provider calls: the same events, offline, and the exact field where a request differs."""
+"""Replays recorded provider calls: the same events, offline, and the exact field where a request differs.
+
+PYTEST_DONT_REWRITE: no assertions in here, and pytest need not warn that it comes too late for them.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ INI = """
 asyncio_mode = auto
 asyncio_default_fixture_loop_scope = function
 filterwarnings = error
-addopts = --strict-markers -p no:cacheprovider
+addopts = --strict-markers
 """
 
 CONFTEST = """
@@ -69,9 +69,9 @@ class Project:
         """Add to the project's conftest."""
         self.pytester.makeconftest(CONFTEST + code)
 
-    def live_answers(self, said: str) -> None:
-        """Let the live model say something else from now on."""
-        self.pytester.makeconftest(CONFTEST.replace('SAID = ""', f"SAID = {said!r}"))
+    def live_answers(self, said: str, code: str = "") -> None:
+        """Let the live model say something else from now on; ``code`` is what else the conftest has."""
+        self.pytester.makeconftest(CONFTEST.replace('SAID = ""', f"SAID = {said!r}") + code)
 
     def run(self, *arguments: str) -> pytest.RunResult:
         """Run the tests in this process."""

@@ -41,12 +41,14 @@ def test_names_of_classes_parameters_and_odd_ids(project: Project) -> None:
         test_a="""
         import pytest
 
+        LONG = pytest.param("long", id="ü" * 150)
+
         @pytest.mark.openprogram_recording
         class TestAgent:
             def test_plain(self, ask):
                 ask("hi")
 
-            @pytest.mark.parametrize("model", ["gpt-4o", "GPT-4o", "a/b:c", "ü" * 150, ""])
+            @pytest.mark.parametrize("model", ["gpt-4o", "GPT-4o", "a/b:c", "", LONG])
             def test_models(self, ask, model):
                 ask(model)
         """
