@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from typing import cast
 
+import pytest
 from docutils import nodes
 from openprogram_markdown import to_markdown
 from sphinx.application import Sphinx
@@ -33,7 +35,7 @@ class _Collector:
 def declared() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the plugin's command-line options and its settings, each with its help text."""
     collector = _Collector()
-    openprogram_pytest.pytest_addoption(collector)
+    openprogram_pytest.pytest_addoption(cast(pytest.Parser, collector))
     return collector.options, collector.settings
 
 

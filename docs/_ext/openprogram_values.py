@@ -40,21 +40,20 @@ def find_definition(door: ModuleType, name: str) -> tuple[str, str]:
     for module in _modules(door):
         body = ast.parse(inspect.getsource(module)).body
         for statement, following in zip(body, [*body[1:], None], strict=True):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
             if isinstance(statement, ast.AnnAssign):
-                target = statement.target
+                target: ast.expr = statement.target
+            elif isinstance(statement, ast.Assign):
+                target = statement.targets[0]
+            else:
+                continue
             if (
                 isinstance(target, ast.Name)
                 and target.id == name
                 and statement.value is not None
             ):
                 said = following.value if isinstance(following, ast.Expr) else None
-                text = (
-                    said.value
-                    if isinstance(said, ast.Constant) and isinstance(said.value, str)
-                    else ""
-                )
-                return ast.unparse(statement.value), text
+                text = said.value if isinstance(said, ast.Constant) else ""
+                return ast.unparse(statement.value), str(text)
     raise LookupError(f"{door.__name__}.{name} is defined nowhere in {door.__name__}")
 
 
