@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -33,7 +34,12 @@ def default_policy() -> ComparisonPolicy:
 
 
 def find_first_difference(
-    recorded: Any, incoming: Any, path: str = "", *, policy: ComparisonPolicy | None = None
+    recorded: Any,
+    incoming: Any,
+    path: str = "",
+    *,
+    policy: ComparisonPolicy | None = None,
+    known_equal: Collection[tuple[int, int]] = (),
 ) -> Difference | None:
     """Return the first difference of two JSON values, or None when they are equal under the skips.
 
@@ -44,9 +50,11 @@ def find_first_difference(
 
     Without ``policy`` the installed plugins' skips and ``compare_field`` hooks apply, and a placeholder is
     text like any other; `ComparisonPolicy.exact` leaves the plugins out, `ComparisonPolicy.for_replay` reads
-    placeholders as replay does. Raises PluginError when a plugin failed.
+    placeholders as replay does. ``known_equal`` are pairs of the ``id()`` of a recorded and an incoming dict
+    or list that are equal: who compares much of the same again need not pay for it again.
+    Raises PluginError when a plugin failed.
     """
-    walk = Walk(policy or default_policy(), path)
+    walk = Walk(policy or default_policy(), path, known_equal=known_equal)
     return next(walk.differences(recorded, incoming), None)
 
 

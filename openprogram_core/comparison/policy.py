@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from openprogram_core._json import dump_json
 from openprogram_core.comparison.digest import fingerprint
 from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.skips import Skips
@@ -126,8 +126,9 @@ class ComparisonPolicy:
 
 def _image(*values: Any) -> list[bytes]:
     try:
-        return [dump_json(value) for value in values if isinstance(value, dict | list)]
-    except (TypeError, ValueError, RecursionError):
+        # The fastest way to write down a tree; version 2 writes equal values the same.
+        return [marshal.dumps(value, 2) for value in values if isinstance(value, dict | list)]
+    except ValueError:
         # No JSON value, or too deep a one: nothing that is recorded.
         return []
 

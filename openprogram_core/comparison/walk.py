@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -87,12 +87,19 @@ def same_scalar(recorded: Any, incoming: Any) -> bool:
 class Walk:
     """One comparison. Iterate over `differences`; `skipped` and `placeholders` grow with it.
 
+    ``known_equal`` are pairs of ``id()`` of containers that need not be looked into.
     ``notes`` False leaves `skipped` empty, which is cheaper. ``aligned`` pairs the items of lists by what is
     equal and not by index: made for a reader, it names an insertion instead of all that it shifts.
     """
 
     def __init__(
-        self, policy: ComparisonPolicy, path: str = "", *, notes: bool = False, aligned: bool = False
+        self,
+        policy: ComparisonPolicy,
+        path: str = "",
+        *,
+        notes: bool = False,
+        aligned: bool = False,
+        known_equal: Collection[tuple[int, int]] = (),
     ) -> None:
         self.skipped: list[SkippedField] = []
         self.placeholders = 0
@@ -101,6 +108,7 @@ class Walk:
         self._path = path
         self._notes = notes
         self._aligned = aligned
+        self._known_equal = known_equal
         self._frames: list[_Frame] = []
         self._entering: Segment = _ROOT
 
@@ -116,6 +124,8 @@ class Walk:
             for segment, left, right, below in children:
                 kind = type(left)
                 if kind is type(right) and (kind is dict or kind in _SEQUENCES):
+                    if self._known_equal and (id(left), id(right)) in self._known_equal:
+                        continue
                     self._entering = segment
                     inner = self._children(left, right, below)
                     if inner:

@@ -110,22 +110,30 @@ class RequestChecker:
     def difference(self, call: RecordedCall, incoming: dict[str, Any]) -> Difference | None:
         """Return the first difference, None when the call answers ``incoming``."""
         recorded = self._requests.parse(call)
-        if _same_layout(recorded, incoming):
-            difference = self._first_in_parts(recorded, incoming)
-            if difference is None or not self._policy.hooks:
-                return difference
-        return find_first_difference(recorded, incoming, policy=self._policy)
-
-    def _first_in_parts(self, recorded: dict[str, Any], incoming: dict[str, Any]) -> Difference | None:
+        if not _same_layout(recorded, incoming):
+            return find_first_difference(recorded, incoming, policy=self._policy)
+        first: Difference | None = None
+        known: set[tuple[int, int]] = set()
         for path, one, other in _parts(recorded, incoming):
-            before = self._equal.get(path)
-            if before is not None and before[0] is one and before[1] is other:
-                continue
-            difference = find_first_difference(one, other, path, policy=self._without_hooks)
-            if difference is not None:
+            difference = self._compared(path, one, other)
+            if difference is None:
+                known.add((id(one), id(other)))
+            elif not self._policy.hooks:
                 return difference
+            else:
+                first = difference
+        if first is None:
+            return None
+        return find_first_difference(recorded, incoming, policy=self._policy, known_equal=known)
+
+    def _compared(self, path: str, one: Any, other: Any) -> Difference | None:
+        before = self._equal.get(path)
+        if before is not None and before[0] is one and before[1] is other:
+            return None
+        difference = find_first_difference(one, other, path, policy=self._without_hooks)
+        if difference is None:
             self._equal[path] = (one, other)
-        return None
+        return difference
 
 
 def _same_layout(recorded: dict[str, Any], incoming: dict[str, Any]) -> bool:
