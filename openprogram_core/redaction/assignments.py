@@ -92,7 +92,7 @@ _LINE_STOP = re.compile(r"[\r\n]|\\[rn]")
 _COOKIE_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,256}=")
 _COOKIES = re.compile(r"[\w!#$%&*+.^|~-]+=[^;\r\n]*(?:;[ \t]*[^;\r\n]*)*")
 # With so much text after a name, what stands there is known.
-_DECIDED_AFTER = 64
+_DECIDED_AFTER = 8192
 _LONGEST_LINE = 16_384
 
 
@@ -139,7 +139,10 @@ class AssignmentScanner:
             self._leave_open(first, last)
 
     def _leave_open(self, first: int, last: int) -> None:
-        if len(self._text) - last < _DECIDED_AFTER and self.open_from is None:
+        # Two whole words after a name decide what it is: the second may follow a scheme, as in `Bearer x`.
+        ahead = self._text[last : last + _DECIDED_AFTER]
+        whole_words = len(ahead.split()) - (not ahead[-1:].isspace())
+        if self.open_from is None and whole_words < 3 and len(ahead) < _DECIDED_AFTER:
             self.open_from = first
 
     def _own_name(self, first: int, last: int) -> tuple[str, int]:
