@@ -76,11 +76,12 @@ async def run_wire_call(call: WireCall) -> AsyncGenerator[AssistantMessageEvent,
     connection; so does everything else that ends it.
     """
     interrupt = _Interrupt(call.options.signal)
-    payloads: AsyncIterator[Any] | None = None
+    connection = _Connection(call)
     try:
         try:
-            payloads = await interrupt.wait_for(call.open())
+            connection.payloads = await interrupt.wait_for(call.open())
         except _Aborted:
+            await connection.close()
             for event in call.assembler.fail(_ABORTED, aborted=True):
                 yield event
             return
@@ -91,39 +92,38 @@ async def run_wire_call(call: WireCall) -> AsyncGenerator[AssistantMessageEvent,
             if meaning is None:
                 raise
             raise meaning from error
-        async with contextlib.aclosing(_events(call, payloads, interrupt)) as events:
-            async for event in events:
+        while not call.assembler.finished:
+            for event in await _next_events(call, connection, interrupt):
                 yield event
+        await connection.drain()
     finally:
         interrupt.close()
-        await _close(call, payloads)
+        await connection.close()
 
 
-async def _events(
-    call: WireCall, payloads: AsyncIterator[Any], interrupt: _Interrupt
-) -> AsyncGenerator[AssistantMessageEvent, None]:
+async def _next_events(
+    call: WireCall, connection: _Connection, interrupt: _Interrupt
+) -> list[AssistantMessageEvent]:
     assembler = call.assembler
-    ended = False
-    while not assembler.finished and not ended:
-        # What a reader made before it failed has happened to the assembler, so it is handed on.
-        events: list[AssistantMessageEvent] = []
-        try:
-            payload = await interrupt.wait_for(anext(payloads, _END))
-            ended = payload is _END
-            for event in call.finish() if ended else call.feed(payload):
-                events.append(event)
-        except _Aborted:
-            events += assembler.fail(_ABORTED, aborted=True)
-        except Exception as error:
-            # Whatever it is, the stream has begun, so it must end with an event.
-            events += assembler.fail(_classify(call, error) or _unexpected(call, error))
-        for event in events:
-            yield event
-    if not assembler.finished:
-        for event in assembler.fail(_CUT_OFF):
-            yield event
-    elif not ended and not interrupt.aborted:
-        await _drain(payloads)
+    # What a reader made before it failed has happened to the assembler, so it is handed on.
+    events: list[AssistantMessageEvent] = []
+    try:
+        payload = await interrupt.wait_for(anext(connection.payloads, _END))
+        for event in call.finish() if payload is _END else call.feed(payload):
+            events.append(event)
+            if event.type in ("done", "error"):
+                break
+        if payload is _END and not assembler.finished:
+            events += assembler.fail(_CUT_OFF)
+    except _Aborted:
+        events += assembler.fail(_ABORTED, aborted=True)
+    except Exception as error:
+        # Whatever it is, the stream has begun, so it must end with an event.
+        events += assembler.fail(_classify(call, error) or _unexpected(call, error))
+    if events and events[-1].type == "error":
+        # Whoever sees the failure need not read on for the connection to be closed.
+        await connection.close()
+    return events
 
 
 _END: Any = object()
@@ -149,20 +149,42 @@ def _classify(call: WireCall, error: Exception) -> ProviderError | None:
     return call.classify(error) or error_from_exception(error, secrets=call.secrets)
 
 
-async def _drain(payloads: AsyncIterator[Any]) -> None:
-    # What comes after the message's end is no part of it, so a failure here is none of the message's.
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(_DRAIN_S):
-            async for _ in payloads:
-                pass
+async def _nothing() -> AsyncIterator[Any]:
+    none: tuple[Any, ...] = ()
+    for payload in none:
+        yield payload
 
 
-async def _close(call: WireCall, payloads: AsyncIterator[Any] | None) -> None:
-    try:
-        if isinstance(payloads, AsyncGenerator):
-            await payloads.aclose()
-    finally:
-        await call.close()
+class _Connection:
+    """The answer's payloads, closed once however often that is asked for."""
+
+    def __init__(self, call: WireCall) -> None:
+        self.payloads: AsyncIterator[Any] = _nothing()
+        self._call = call
+        self._closed = False
+
+    async def drain(self) -> None:
+        """Read on behind the message's end, for a moment, so that the connection can serve the next call."""
+        if self._closed:
+            return
+        # What comes there is no part of the message, so a failure is none of the message's.
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(_DRAIN_S):
+                async for _ in self.payloads:
+                    pass
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        # The message is what it is by now; a connection that fails to close must not take its place.
+        try:
+            with contextlib.suppress(Exception):
+                if isinstance(self.payloads, AsyncGenerator):
+                    await self.payloads.aclose()
+        finally:
+            with contextlib.suppress(Exception):
+                await self._call.close()
 
 
 class _Aborted(Exception):  # noqa: N818 - no error, a way out
@@ -177,10 +199,6 @@ class _Interrupt:
         self._loop = asyncio.get_running_loop()
         self._waiting: asyncio.Timeout | None = None
         self._remove = signal.add_callback(self._set) if signal is not None else None
-
-    @property
-    def aborted(self) -> bool:
-        return self._signal is not None and self._signal.aborted
 
     def _set(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has closed: nobody waits any more

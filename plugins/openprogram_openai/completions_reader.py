@@ -96,7 +96,8 @@ class CompletionsReader:
 
     @staticmethod
     def _is_chunk(payload: Json) -> bool:
-        return "choices" in payload or "usage" in payload or _is_error(payload)
+        known = payload.get("object") == "chat.completion.chunk"
+        return known or "choices" in payload or "usage" in payload or _is_error(payload)
 
     def _unknown(self, payload: Any) -> Events:
         if payload:

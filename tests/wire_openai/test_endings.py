@@ -251,6 +251,18 @@ async def test_the_signal_stops_a_waiting_call(api: str, silent: bool, from_thre
     assert text_of(last.error) == ("" if silent else "par")
 
 
+async def test_a_failure_is_seen_with_its_connection_closed(api: str) -> None:
+    body = BEGINNINGS[api] + b'data: {"error": {"message": "x", "code": 503}}\n\n'
+    with WireServer(Reply(body, ending="hold")) as server:
+        stream = PROVIDERS[api].stream(model_at(server, api), HELLO)
+        async for event in stream:
+            if event.type == "error":
+                break
+        # The consumer neither reads on nor closes.
+        assert await asyncio.to_thread(server.requests[0].client_left.wait, 5)
+        await stream.aclose()
+
+
 async def test_a_signal_set_before_sends_nothing(api: str) -> None:
     signal = AbortSignal()
     signal.abort()
