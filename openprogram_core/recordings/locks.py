@@ -37,7 +37,6 @@ fcntl: Any = _fcntl
 APPEND_AT = 1 << 62
 WRITERS_AT = APPEND_AT + 1
 
-_NO_LOCKS = frozenset({errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 _own_lock = threading.Lock()
 _own: dict[tuple[int, int], int] = {}
 
@@ -88,9 +87,8 @@ class WriterLocks:
         try:
             self.lock_append()
             self.unlock_append()
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
+        except OSError:
+            # The disk knows no locks, or its lock service is away; a fault of the file shows when it is written.
             self.lock_append = self.unlock_append = _nothing
         self.working = self.lock_append is not _nothing
 

@@ -66,6 +66,9 @@ class _Window:
         """Return the line at ``offset`` without its newline, and the offset of the next one."""
         begin = offset - self._base
         end = self._buffer.find(b"\n", begin) if begin >= 0 else -1
+        if begin > len(self._buffer) + _FIRST_READ:
+            # The rows between belong to others: of a call among many, each row is a small read.
+            self._size = _FIRST_READ
         size = self._size
         while end < 0:
             self._buffer = self._file.read_at(offset, size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from openprogram_core.errors import ProviderError
+from openprogram_core.errors import OpenProgramError, ProviderError, RedactionError
 from openprogram_core.providers import DoneEvent, ErrorEvent
 from openprogram_core.recordings import (
     FLAT_EVENTS,
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 _LONGEST_MESSAGE = 16_384
 
 
+class OpenCalls:
+    """The calls of one sink that have no end yet; ``closed`` once the sink takes no more."""
+
+    def __init__(self) -> None:
+        self.calls: dict[int, CallRecorder] = {}
+        self.closed = False
+
+
 class CallRecorder:
     """Writes the rows of one call. Another thread may close the sink meanwhile.
 
@@ -36,6 +44,8 @@ class CallRecorder:
         "_began",
         "_busy",
         "_end",
+        "_ending",
+        "_fault",
         "_finished",
         "_head",
         "_journal",
@@ -54,7 +64,7 @@ class CallRecorder:
         journal: Journal,
         redactor: CallRedactor,
         started: tuple[int, int],
-        open_calls: dict[int, CallRecorder],
+        open_calls: OpenCalls,
     ) -> None:
         self.call_index, self.generation = started
         self.event_count = 0
@@ -63,14 +73,16 @@ class CallRecorder:
         self._append = journal.append
         self._redactor = redactor
         self._redact = redactor.event
-        self._open = open_calls
+        self._open = open_calls.calls
         self._head = event_row_head(self.call_index)
         self._began = time.monotonic()
         self._terminal = False
         self._end: bytes | None = None
+        self._ending: tuple[Outcome, BaseException | None] | None = None
+        self._fault: OpenProgramError | None = None
         self._finished = False
         self._busy = False
-        open_calls[self.call_index] = self
+        open_calls.calls[self.call_index] = self
 
     def event(self, event: AssistantMessageEvent) -> None:
         """Put an event on file. Raises `RecordingWriteError` or `RedactionError`; then it is not there."""
@@ -107,8 +119,12 @@ class CallRecorder:
     def end(self, outcome: Outcome, error: BaseException | None = None) -> None:
         """Write the call's end, once. ``abandoned`` after the terminal event is ``complete``.
 
-        Raises `RecordingWriteError`; the sink tries again when it is closed.
+        Raises `RecordingWriteError`; the sink tries again when it is closed. Raises `RedactionError` when a
+        rule failed over what redaction still held; then a complete call has ended as ``error``.
         """
+        if self._ending is None:
+            # Decided by who comes first, before anybody sees that the call has ended.
+            self._ending = (outcome, error)
         self.ended = True
         if self.generation != self._journal.generation:
             return
@@ -116,16 +132,20 @@ class CallRecorder:
             if self._finished:
                 return
             if self._end is None:
-                self._end = self._make_end(outcome, error)
+                self._end = self._make_end(*self._ending)
             self._journal.finish(self._end, self)
             self._finished = True
         self._open.pop(self.call_index, None)
+        if self._fault is not None:
+            raise self._fault
 
     def _make_end(self, outcome: Outcome, error: BaseException | None) -> bytes:
         """The last rows. They are kept: what cannot be written now is still true later."""
         if outcome == "abandoned" and self._terminal:
             outcome = "complete"
         held, count = (b"", 0) if self._busy else self._held()
+        if self._fault is not None and outcome == "complete":
+            outcome, error = "error", self._fault
         end = call_end_row(
             self.call_index,
             self.event_count + count,
@@ -136,12 +156,15 @@ class CallRecorder:
         return held + end
 
     def _held(self) -> tuple[bytes, int]:
-        """The rows of what redaction still held back. Without them the end is still true."""
+        """The rows of what redaction still held back."""
         try:
             payloads = self._redactor.finish()
             return self._rows(payloads), len(payloads)
-        except Exception:  # a plugin's rule may raise anything, and the call must get its end
-            return b"", 0
+        except OpenProgramError as error:
+            self._fault = error
+        except Exception as error:  # a plugin's rule may raise anything, and the call must get its end
+            self._fault = RedactionError(f"what was held back could not be written ({type(error).__name__})")
+        return b"", 0
 
     def _describe(self, error: BaseException) -> dict[str, Any]:
         kind = type(error).__name__

@@ -218,7 +218,7 @@ class Journal:
     def _look(self) -> None:
         """See whether the file still stands at its path, and whether anybody else writes it."""
         # The time before the look, so that the answer is never older than it seems.
-        self._look_at = _now() + _LOOK_EVERY_S
+        began = _now()
         try:
             found = identity(os.stat(self.path))  # noqa: PTH116  # Path.stat costs twice as much
         except FileNotFoundError:
@@ -226,8 +226,10 @@ class Journal:
         if found != self._identity:
             what = "deleted or moved" if found is None else "replaced by another"
             self._failure = f"the file was {what} while it was being written"
+            self._look_at, self._alone = 0.0, False
             raise self._error(f"{self._failure}. Start the recording anew")
         self._alone = self._locks.alone()
+        self._look_at = began + _LOOK_EVERY_S
 
     def _catch_up(self) -> None:
         size = os.lseek(self._fd, 0, os.SEEK_END)

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import openprogram_core
+from openprogram_core import OpenProgramError
 from openprogram_core.recordings import (
     MAX_ROW_BYTES,
     RecordingWriteError,
@@ -22,7 +23,7 @@ from openprogram_core.recordings import (
     header_row,
     request_row,
 )
-from openprogram_record._calls import CallRecorder
+from openprogram_record._calls import CallRecorder, OpenCalls
 from openprogram_record._journal import Journal
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class RecordingSink:
         self.path = Path(os.path.realpath(path))
         self._redactor = Redactor.from_plugins(plugins)
         self._journal = _acquire(self.path, self._redactor, append, max_row_bytes, facts or {})
-        self._open: dict[int, CallRecorder] = {}
+        self._open = OpenCalls()
         # Also runs when the sink was forgotten, and at the interpreter's exit.
         self._finalizer = weakref.finalize(self, _close, self.path, self._journal, self._open)
 
@@ -111,7 +112,7 @@ class RecordingSink:
     ) -> None:
         try:
             self.close()
-        except RecordingWriteError:
+        except OpenProgramError:
             # What the block raised is what happened first.
             if error is None:
                 raise
@@ -134,8 +135,14 @@ class RecordingSink:
         except (TypeError, ValueError, RecursionError) as error:
             reason = f"the request cannot be written as JSON ({type(error).__name__})"
             raise RecordingWriteError(self.path, reason) from None
-        started = self._journal.begin(lambda call_index: request_row(call_index, payload, at=at, lane=lane))
-        return CallRecorder(self._journal, redactor, started, self._open)
+        # Together, so that a sink that is being closed ends every call that has begun.
+        with self._journal.mutex:
+            if self._open.closed:
+                raise RecordingWriteError(self.path, "the recording was closed")
+            started = self._journal.begin(
+                lambda call_index: request_row(call_index, payload, at=at, lane=lane)
+            )
+            return CallRecorder(self._journal, redactor, started, self._open)
 
     def close(self) -> None:
         """End the calls still open, bring everything to the disk, and let go of the file.
@@ -145,12 +152,14 @@ class RecordingSink:
         self._finalizer()
 
 
-def _close(path: Path, journal: Journal, open_calls: dict[int, CallRecorder]) -> None:
-    failure: RecordingWriteError | None = None
-    for call in list(open_calls.values()):
+def _close(path: Path, journal: Journal, open_calls: OpenCalls) -> None:
+    failure: OpenProgramError | None = None
+    with journal.mutex:
+        open_calls.closed = True
+    for call in list(open_calls.calls.values()):
         try:
             call.end("abandoned")
-        except RecordingWriteError as error:
+        except OpenProgramError as error:
             failure = failure or error
     _release(path, journal)
     if failure is not None:

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from openprogram_core.providers import Context, Model, StreamOptions, UserMessage
-from openprogram_core.recordings import Recording, read_recording_file
+from openprogram_core.recordings import Recording, RecordingWriteError, read_recording_file
 from openprogram_record import RecordingProvider, RecordingSink
 from tests.record.recorded import DONE, MODEL, START, FunctionProvider, Stream, asking, delta, drain
 from tests.support.interpreter import run_python
@@ -190,3 +191,34 @@ def test_a_fork_in_the_middle_of_a_call(tmp_path: Path) -> None:
         questions = _check_answers(recording, 4)
     assert questions[:2] == ["before", "while"]
     assert set(questions[2:]) == {"child", "after"}
+
+
+def test_a_sink_closed_while_threads_begin_calls(tmp_path: Path) -> None:
+    for number in range(5):
+        path = tmp_path / f"{number}.jsonl"
+        sink = RecordingSink(path)
+        provider = RecordingProvider(Echo(number), sink)
+        begun = threading.Barrier(5)
+
+        ends: list[str] = []
+
+        def work(provider: RecordingProvider, begun: threading.Barrier, ends: list[str]) -> None:
+            begun.wait()
+            try:
+                while True:
+                    asyncio.run(drain(provider.stream(MODEL, asking("question"))))
+            except RecordingWriteError as error:
+                ends.append(error.reason)
+
+        threads = [threading.Thread(target=work, args=(provider, begun, ends)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        time.sleep(number * 0.006)
+        sink.close()
+        for thread in threads:
+            thread.join()
+        assert len(ends) == 4
+        assert all(reason.startswith("the recording was closed") for reason in ends)
+        with read_recording_file(path) as recording:
+            assert {call.outcome for call in recording.calls} <= {"complete", "abandoned"}
