@@ -450,3 +450,17 @@ async def test_a_google_thought_signature_goes_back_with_its_call() -> None:
         await run(PROVIDER, model, Context(messages=[message]))
         (sent,) = server.requests[1].json()["messages"]
     assert sent["tool_calls"][0]["extra_content"] == extra
+
+
+async def test_nothing_follows_an_error_even_in_one_chunk() -> None:
+    both = chunk({"content": "par"})
+    both["choices"][0]["error"] = {"message": "broke", "code": 502}
+    both["choices"].append({"index": 0, "delta": {"content": "more"}, "finish_reason": "stop"})
+    message = await said(both)
+    assert (text_of(message), message.error_message) == ("par", "broke")
+
+
+async def test_a_chunk_without_choices_is_no_content() -> None:
+    bare = {"id": "chatcmpl-7", "object": "chat.completion.chunk", "model": "m-1"}
+    message = await said(bare, chunk({"content": "x"}), bare, chunk(finish="stop"))
+    assert message.content == [TextContent(text="x")]
