@@ -8,21 +8,15 @@ PYTEST_DONT_REWRITE: pytest need not rewrite assertions in here, nor warn that i
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any
-
 import pytest
 
 from openprogram_pytest.claims import Claims, put_fixture_first, uses_recording
 from openprogram_pytest.fixtures import (
-    FINISHED,
-    begin_body,
-    conclude,
-    end_body,
     openprogram_recording,
     openprogram_recording_config,
     openprogram_shared_recording,
 )
+from openprogram_pytest.outcomes import FINISHED, outcomes_of
 from openprogram_pytest.reporter import Reporter
 from openprogram_pytest.settings import MARKER, MODES, record_mode
 
@@ -73,26 +67,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if uses_recording(item):
             put_fixture_first(item)
-
-
-def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Note that not every test runs."""
-    for item in items[:1]:
-        item.config.stash[Claims.KEY].narrowed = True
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """End a test's recording with the test, so that what is wrong with it fails the test."""
-    begin_body(item)
-    result = yield
-    end_body(item)
-    return result
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep what a test recorded when it passed, and let its report carry the facts."""
-    report = yield
-    conclude(item, report)
-    return report
+            outcomes_of(config)

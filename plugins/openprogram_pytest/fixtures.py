@@ -1,4 +1,4 @@
-"""The fixtures, and what the hooks do with a test's recording."""
+"""The fixtures."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ import pytest
 
 from openprogram_pytest.claims import Claims
 from openprogram_pytest.naming import recording_path, shared_path
+from openprogram_pytest.outcomes import FINISHED, outcomes_of, watch_test
 from openprogram_pytest.settings import base_settings, item_settings, record_mode
 
 if TYPE_CHECKING:
     from openprogram_pytest.span import RecordingSpan
-
-SPAN: pytest.StashKey[RecordingSpan] = pytest.StashKey()
-OUTCOME: pytest.StashKey[bool] = pytest.StashKey()
-FINISHED: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
-"""Facts of recordings that belong to no single test, until a report takes them along."""
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +50,7 @@ def openprogram_recording(
         )
     span = RecordingSpan(path, record_mode(item.config), item.nodeid, settings, _command(item.nodeid, path))
     span.open()
-    item.stash[SPAN] = span
+    watch_test(item, span)
     try:
         yield span
     finally:
@@ -102,69 +98,9 @@ def openprogram_shared_recording(
             span.close()
             span.discard()
             pytestconfig.stash[FINISHED].append(span.facts(kept))
+            outcomes_of(pytestconfig)
 
     return shared_recording
-
-
-def begin_body(item: pytest.Item) -> None:
-    """Fail a test that has no recording, before anything of it runs."""
-    span = item.stash.get(SPAN, None)
-    if span is not None and span.problem is not None:
-        pytest.fail(span.problem, pytrace=False)
-
-
-def end_body(item: pytest.Item) -> None:
-    """End the recording with the body of a test that went well; fail the test for what is wrong with it."""
-    # Looked for anew: the fixture may have been asked for only inside the body.
-    span = item.stash.get(SPAN, None)
-    if span is not None:
-        _finish(span)
-
-
-def _finish(span: RecordingSpan) -> None:
-    from openprogram_core import OpenProgramError
-
-    problem = None
-    try:
-        span.finish()
-    except OpenProgramError as error:
-        problem = str(error)
-    # Out here, so that the message stands alone, without the error it came from.
-    if problem is not None:
-        pytest.fail(problem, pytrace=False)
-
-
-def conclude(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Keep or discard what a test recorded, once it is all over, and put the facts into its report."""
-    finished = item.config.stash[FINISHED]
-    span = item.stash.get(SPAN, None)
-    facts = list(finished)
-    finished.clear()
-    if span is not None:
-        if report.outcome != "passed":
-            item.stash[OUTCOME] = False
-        if report.failed and (details := span.details()) and details not in str(report.longrepr):
-            report.sections.append(("openprogram recording", details))
-        if report.when == "teardown":
-            facts.append(_settle(item, span, report))
-    if facts:
-        report.openprogram_recordings = facts  # type: ignore[attr-defined]  # travels with the report
-
-
-def _settle(item: pytest.Item, span: RecordingSpan, report: pytest.TestReport) -> dict[str, Any]:
-    kept = item.stash.get(OUTCOME, True) and span.action == "record"
-    del item.stash[SPAN]
-    if OUTCOME in item.stash:
-        del item.stash[OUTCOME]
-    try:
-        if kept:
-            span.keep()
-    except OSError as error:
-        kept = False
-        report.outcome = "failed"
-        report.longrepr = f"the recording {span.path} could not be replaced: {error.strerror}"
-    span.discard()
-    return span.facts(kept)
 
 
 def _command(nodeid: str, path: Path) -> str:

@@ -45,6 +45,7 @@ class RecordingSpan:
         self.owner = owner
         self.action: Action = _action(mode, path)
         self.problem: str | None = None
+        self.finished = False
         self._settings = settings
         self._command = command
         self._tally = Tally()
@@ -124,6 +125,7 @@ class RecordingSpan:
         Raises `UnusableRecordingError` when there was no call, when a replay was not followed to its end, or
         when what was recorded could not be replayed.
         """
+        self.finished = True
         self._end()
         if self.calls == 0:
             raise UnusableRecordingError(

@@ -41,11 +41,7 @@ def test_installed_from_the_wheel_it_draws_no_warning_when_the_core_is_there_alr
         "    assert 'site-packages' in openprogram_core.__file__\n",
         encoding="utf-8",
     )
-    early = (
-        "import sys; import openprogram_core, openprogram_record, openprogram_replay, openprogram_pytest; "
-    )
-    early += "import openprogram_redaction, openprogram_field_skips, openprogram_openai; "
-    early += "import openprogram_anthropic, openprogram_google; "
+    early = f"import sys, openprogram_core, {', '.join(PLUGINS)}; "
     arguments = ["-W", "error", "-p", "no:cacheprovider", "-p", "no:asyncio", str(tmp_path / "test_a.py")]
     done = environment.run(
         ["-c", f"{early}import pytest; sys.exit(pytest.main({arguments!r}))"], tmp_path / "home"

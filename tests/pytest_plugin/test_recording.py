@@ -212,6 +212,32 @@ def test_calls_of_the_tests_own_fixtures_belong_to_its_recording(project: Projec
     project.run().assert_outcomes(passed=2)
 
 
+def test_the_fixture_may_be_asked_for_inside_the_test(project: Project) -> None:
+    module = """
+    def test_one(request, ask):
+        request.getfixturevalue("openprogram_recording")
+        ask("hi")
+        CALLS
+    """
+    project.write(test_a=module.replace("CALLS", "ask('again')"))
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*there is no recording*"])
+    project.record()
+    project.run().assert_outcomes(passed=1)
+    project.write(test_a=module.replace("CALLS", ""))
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*recorded '2 calls', incoming '1 call, not made: 1'*"])
+
+
+def test_a_run_that_is_interrupted_leaves_no_draft(project: Project) -> None:
+    project.write(test_a=ONE + "    raise KeyboardInterrupt\n")
+    result = project.run_apart("--openprogram-record=once")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert not (project.path / "recordings").exists()
+
+
 def test_the_fixture_tells_what_is_going_on(project: Project) -> None:
     project.write(
         test_a="""
