@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import openprogram_redaction
@@ -94,4 +95,4 @@ def recorded(pieces: Iterable[str], kind: Kind = "text", known: Iterable[str] = 
 def cut(text: str, places: Iterable[int]) -> list[str]:
     """Cut a text at places, which may repeat or lie outside."""
     points = sorted({min(max(place, 0), len(text)) for place in places} | {0, len(text)})
-    return [text[start:end] for start, end in zip(points, points[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(points)]

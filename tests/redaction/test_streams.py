@@ -11,6 +11,7 @@ import pytest
 from openprogram_core.providers import (
     EVENT_ADAPTER,
     AssistantMessage,
+    AssistantMessageEvent,
     DoneEvent,
     ErrorEvent,
     OpaqueContent,
@@ -115,7 +116,7 @@ def test_arguments_that_are_no_json_are_redacted_as_text() -> None:
 
 def test_an_end_that_brings_more_than_its_deltas_is_redacted_by_itself() -> None:
     message = AssistantMessage(api="a", provider="p", model="m", content=[TextContent(text=f"is {KEY}")])
-    events = [
+    events: list[AssistantMessageEvent] = [
         TextStartEvent(content_index=0),
         TextDeltaEvent(content_index=0, delta="is "),
         TextEndEvent(content_index=0, content=TextContent(text=f"is {KEY}")),

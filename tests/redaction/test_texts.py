@@ -21,7 +21,8 @@ TOKENS = {
     "jwt": "eyJ" + BODY + ".eyJ" + BODY + "." + BODY,
 }
 NEIGHBOURS = [
-    "%s", "x %s y", "(%s)", "'%s'", '"%s"', "<%s>", "`%s`", "key:%s", "key=%s", "[%s]", "%s.", "%s,", "a\n%s\nb",
+    "%s", "x %s y", "(%s)", "'%s'", '"%s"', "<%s>", "`%s`", "key:%s", "key=%s", "[%s]", "%s.", "%s,",
+    "a\n%s\nb",
     "a\\n%s\\nb", "%%22%s%%22", "https://example.org/%s/y", "\t%s", "{%s}", "#%s", "/%s", "é%s é", "\ud800%s",
     "\x1b[0m%s\x1b[0m", "\\u0022%s\\u0022", "**%s**", "$%s", "=%s=", "|%s|", "\u0130\u0130 %s tail",
 ]  # fmt: skip
@@ -119,25 +120,30 @@ def test_goes(name: str) -> None:
 STAYS = [
     # prose
     "password: required", "Password: must be 8 chars", "token: the thing", "The secret: never give up",
-    "The token is expired: please renew", "Secret Santa: Bob", "authorization: required", "cookie: a small file",
+    "The token is expired: please renew", "Secret Santa: Bob", "authorization: required",
+    "cookie: a small file",
     "the secretary shared a secret recipe", "bearer of bad news 2024", "the bearer token 12", "basic auth",
-    "Basic Training 101", "a basic understanding of things", "API key: not set", "Access token: expired at 12:30",
+    "Basic Training 101", "a basic understanding of things", "API key: not set",
+    "Access token: expired at 12:30",
     "password: ", "Password:\n", "* `password` - the password", "| password | string | yes |", "Token: 5",
     # code
     "def f(password, token=None):", "self.token = token", "password=password", "token=self.token",
     "if password == None:", "getpass('Password: ')", 'input("API key: ")', "api_key=os.getenv('X')",
     "token := get()", "secret = secrets.token_hex(16)", "token: Optional[str] = None", "api_key: str | None",
     "const token = await getToken();", "const { password } = req.body;", "password: process.env.DB_PASSWORD,",
-    "private String password;", 'String token = request.getHeader("X");', "password?: string;", "token->value",
+    "private String password;", 'String token = request.getHeader("X");', "password?: string;",
+    "token->value",
     "SELECT password FROM users WHERE token = ?", "WHERE token = $1 AND password = :pw", "token = %s",
     'password = os.environ["DB_PASSWORD"]', 'api_key = get_key(); token = request.headers["x"]',
     # templates and placeholders
     "api_key=${API_KEY}", "api_key=$API_KEY", "token=%TOKEN%", "password=<password>", "password=***",
     "token=[REDACTED]", "api_key='YOUR_API_KEY'", 'api_key="your-api-key-here"', "{{ secrets.GITHUB_TOKEN }}",
-    "token: ${{ secrets.GITHUB_TOKEN }}", "secret: !Ref Secret", "password: !vault |", "sk-...", "Bearer <token>",
+    "token: ${{ secrets.GITHUB_TOKEN }}", "secret: !Ref Secret", "password: !vault |", "sk-...",
+    "Bearer <token>",
     "[secret removed]", "password: [secret removed]", "Authorization: Bearer [secret removed]",
     # names and ids
-    "tokens: 55", "max_tokens=10", "token_count: 17", "next_page_token=abc123def456", "?key=name&x=1", "key=value",
+    "tokens: 55", "max_tokens=10", "token_count: 17", "next_page_token=abc123def456", "?key=name&x=1",
+    "key=value",
     "primary_key=True", "--token-file /x", "--password-stdin", "5f3c1e2d4b6a798081726354a5b6c7d8e9f00112",
     "550e8400-e29b-41d4-a716-446655440000", "msg_01ABCdefGHI23", "toolu_01A09q90qw90lq917835lq9",
     "chatcmpl-123abc456def", "req_011CSHoEeqs5C35K2UUqR7Fy", "fp_44709d6fcb", "org-abc123def456",
