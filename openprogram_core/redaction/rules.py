@@ -16,8 +16,8 @@ class FieldRule:
     ``names`` are whole field names; ``segments`` are runs of name segments, so ``client_secret`` also covers
     ``oauth_client_secret`` and ``client_secret_v2``; ``endings`` are runs that end a name, so ``token``
     covers ``github_token`` and not ``token_count``. Case does not count, ``-``, ``_`` and camelCase are
-    alike, digits at the end of a name are overlooked, substrings never match. ``except_names`` are whole names that
-    are not secret although they match, ``except_segments`` runs that make a name harmless.
+    alike, digits at the end of a name are overlooked, substrings never match. ``except_names`` are whole
+    names that are not secret although they match, ``except_segments`` runs that make a name harmless.
 
     The same names count in free text: ``name=value``, ``"name": "value"``, ``--name value`` and their kin.
 

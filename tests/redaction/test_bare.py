@@ -27,7 +27,7 @@ def test_a_message_is_redacted_and_bounded() -> None:
     assert BODY not in safe_message("x" * 500 + " ghp_" + BODY + "abcd")
 
 
-def test_a_message_is_withheld_where_redaction_is_not_to_be_had(tmp_path: Path) -> None:
+def test_a_message_is_redacted_even_where_the_built_in_rules_are_disabled(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[plugins]\ndisabled = ["openprogram_redaction"]\n')
     code = "from openprogram_core.redaction import safe_message; print(safe_message('token=abc9def'))"
     done = subprocess.run(
@@ -38,7 +38,15 @@ def test_a_message_is_withheld_where_redaction_is_not_to_be_had(tmp_path: Path) 
         timeout=60,
         env={**os.environ, "OPENPROGRAM_HOME": str(tmp_path)},
     )
-    assert done.stdout.strip() == "[message withheld: redaction failed with RedactionError]"
+    assert "abc9def" not in done.stdout
+
+
+def test_a_message_that_cannot_be_redacted_is_withheld() -> None:
+    class Unreadable(str):
+        def __str__(self) -> str:
+            raise RuntimeError("token=abc9def")
+
+    assert safe_message(Unreadable("x")) == "[message withheld: redaction failed with RuntimeError]"
 
 
 def test_rules_can_be_declared_without_loading_an_engine() -> None:
