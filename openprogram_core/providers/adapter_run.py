@@ -77,6 +77,7 @@ async def run_wire_call(call: WireCall) -> AsyncGenerator[AssistantMessageEvent,
     """
     interrupt = _Interrupt(call.options.signal)
     connection = _Connection(call)
+    refusal: ProviderError | None = None
     try:
         try:
             connection.payloads = await interrupt.wait_for(call.open())
@@ -88,10 +89,13 @@ async def run_wire_call(call: WireCall) -> AsyncGenerator[AssistantMessageEvent,
         except OpenProgramError:
             raise
         except Exception as error:
-            meaning = _classify(call, error)
-            if meaning is None:
+            refusal = _classify(call, error)
+            if refusal is None:
                 raise
-            raise meaning from error
+            refusal.add_note(f"raised by {type(error).__module__}.{type(error).__qualname__}")
+        if refusal is not None:
+            # Not chained: the SDK's own exception holds the service's words, which may repeat the key.
+            raise refusal
         while not call.assembler.finished:
             for event in await _next_events(call, connection, interrupt):
                 yield event
