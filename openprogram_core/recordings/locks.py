@@ -88,7 +88,7 @@ class WriterLocks:
             self.lock_append()
             self.unlock_append()
         except OSError:
-            # The disk knows no locks, or its lock service is away; a fault of the file shows when it is written.
+            # The disk knows no locks, or its lock service is away. A fault of the file shows in the writing.
             self.lock_append = self.unlock_append = _nothing
         self.working = self.lock_append is not _nothing
 

@@ -82,7 +82,8 @@ class RecordingProvider(ApiProvider):
         thrown: BaseException | None = None
         try:
             source = start(model, context, options)
-            step = source.__anext__()
+            advance = source.__anext__
+            step = advance()
             while True:
                 try:
                     event = await step
@@ -100,7 +101,7 @@ class RecordingProvider(ApiProvider):
                         raise
                     step = source.athrow(error)
                 else:
-                    step = source.__anext__()
+                    step = advance()
         except BaseException as error:
             await _end(call, source, error, thrown)
             raise
