@@ -23,7 +23,7 @@ def command(as_json: bool) -> None:
     """
     from openprogram_core.plugin_kit.inventory import take_inventory
 
-    rows = take_inventory()
+    rows = take_inventory(_disabled())
     if as_json:
         emit_json({"plugins": [row.as_json() for row in rows]})
         return
@@ -52,6 +52,18 @@ def command(as_json: bool) -> None:
             "record and replay are blocked while a plugin fails: its secret rules might be the missing ones. "
             "Mend or uninstall it, or disable it: [plugins] disabled in config.toml"
         )
+
+
+def _disabled() -> frozenset[str]:
+    from openprogram_core._config import read_configuration
+    from openprogram_core.errors import ConfigurationError
+
+    try:
+        return read_configuration().disabled_plugins
+    except ConfigurationError as error:
+        # The list has to serve whatever is broken.
+        warn(f"what is disabled is not known: {error}")
+        return frozenset()
 
 
 def _brings(row: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,19 +39,13 @@ class PluginInventory:
         }
 
 
-def take_inventory() -> list[PluginInventory]:
-    """Load the installed plugins, without those the configuration disables, and ask each what it brings.
+def take_inventory(disabled: Iterable[str]) -> list[PluginInventory]:
+    """Load the installed plugins, without the disabled ones, and ask each what it brings.
 
-    A configuration that cannot be read disables nothing. The runtime is not started.
+    The runtime is not started.
     """
-    from openprogram_core._config import read_configuration
     from openprogram_core._plugins import PluginSet
-    from openprogram_core.errors import ConfigurationError
 
-    try:
-        disabled = read_configuration().disabled_plugins
-    except ConfigurationError:
-        disabled = frozenset()
     plugins = PluginSet.load(disabled=disabled)
     disputes = _disputes(plugins)
     return [_take(info, plugins, disputes) for info in plugins.report]
