@@ -46,12 +46,24 @@ class CompiledValueRule:
         self.late = any(self._is_late(text.encode("utf-8", "surrogatepass")) for text in rule.matches)
         """Whether four characters or more of the secret may stand before the literal."""
 
-    def spans(self, data: bytes, first: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield the secret parts in ``data``, left to right; ``first`` is where the first literal stands.
+    def spans(self, data: bytes, starts: Sequence[int] = (0,)) -> Iterator[tuple[int, int]]:
+        """Yield the secret parts in ``data``, left to right; ``starts`` are where its literals stand, in order.
 
-        Takes time in proportion to the length: after many matches the rest is searched in windows.
+        Takes time in proportion to the length: few literals are looked at one by one in their surroundings,
+        many by searching all of it.
         """
-        position = max(0, first - LEAD)
+        if self.literals and 4 * _WINDOW * len(starts) < len(data) and self._follow() is not False:
+            yield from self._around(data, starts)
+        else:
+            yield from self._throughout(data, max(0, starts[0] - LEAD))
+
+    def _secret(self, match: Any) -> tuple[int, int]:
+        start, end = match.span(self._group)
+        if start < 0:
+            start, end = match.span()
+        return start, end
+
+    def _throughout(self, data: bytes, position: int) -> Iterator[tuple[int, int]]:
         searches = 0
         while True:
             searches += 1
@@ -62,23 +74,51 @@ class CompiledValueRule:
                 match = self._pattern.search(data, position if match is None else match.start())
             if match is None:
                 return
-            start, end = match.span(self._group)
-            if start < 0:
-                start, end = match.span()
+            start, end = self._secret(match)
             if end > start:
                 yield start, end
             position = max(match.end(), position + 1)
+
+    def _around(self, data: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+        position = 0
+        for place in starts:
+            if place < position:
+                continue
+            first = max(position, place - LEAD)
+            size = _WINDOW
+            while True:
+                limit = min(len(data), place + size)
+                match = self._pattern.search(data, first, limit)
+                sure = place if match is None else min(place, match.start())
+                if limit == len(data) or not self._goes_on(data[first:limit], sure - first):
+                    break
+                size *= 8
+            if match is not None:
+                start, end = self._secret(match)
+                if end > start:
+                    yield start, end
+                position = max(match.end(), place + 1)
+
+    def _goes_on(self, window: bytes, place: int) -> bool:
+        """Whether a match that begins at ``place`` or before may go on behind the window."""
+        match = self._follow().search(window)
+        return match is not None and match.start() <= place
+
+    def _follow(self) -> Any:
+        """The compiled pattern of the beginnings, made at the first need; False when there is none."""
+        if self._beginnings is None:
+            self._beginnings = _compile_beginnings(self.rule.pattern)
+        return self._beginnings
 
     def open_from(self, data: bytes, starts: Sequence[int]) -> int | None:
         """Return where a secret may be under way at the end of ``data``, or None.
 
         ``starts`` are where the rule's literals stand; the place is the first of them that may belong to it.
         """
-        if self._beginnings is None:
-            self._beginnings = _compile_beginnings(self.rule.pattern)
-        if self._beginnings is False:
+        follow = self._follow()
+        if follow is False:
             return min(starts)
-        match = self._beginnings.search(data, max(0, min(starts) - LEAD))
+        match = follow.search(data, max(0, min(starts) - LEAD))
         if match is None:
             return None
         return min((start for start in starts if start >= match.start()), default=None)

@@ -205,7 +205,7 @@ class Scanner:
         running = [(self._values[index], places) for index, places in starts.items()]
         running += [(rule, [0]) for rule in self._without_literal]
         for rule, places in running:
-            spans = to_characters(data, len(text), rule.spans(data, min(places)))
+            spans = to_characters(data, len(text), rule.spans(data, sorted(places)))
             source = self.sources[rule.number]
             edits += [Edit(start, end, PLACEHOLDER, source) for start, end in spans]
             if growing and (place := rule.open_from(data, places)) is not None:
