@@ -53,11 +53,13 @@ class Journal:
     """One open recording. Thread-safe; survives a fork by opening the file anew in the child.
 
     ``generation`` is another after a fork, and once it is closed: a call of an earlier one is not written.
+    ``users`` is its owner's count of those who share it.
     """
 
     def __init__(self, path: Path, header: bytes, *, append: bool, max_row_bytes: int) -> None:
         self.path = path
         self.generation = 0
+        self.users = 0
         self.mutex = threading.RLock()
         self._max_row_bytes = max_row_bytes
         self._closed = False
@@ -297,9 +299,9 @@ class Journal:
 
     @property
     def in_place(self) -> bool:
-        """Whether the file still stands at its path."""
+        """Whether it is open and the file still stands at its path."""
         try:
-            return identity(self.path.stat()) == self._identity
+            return not self._closed and identity(self.path.stat()) == self._identity
         except OSError:
             return False
 
@@ -325,10 +327,11 @@ class Journal:
             raise self._error(f"cannot be synced to disk: {words(self._sync.error)}")
 
     def _end_what_others_left(self) -> None:
-        if not self._locks.working or self._failure is not None or not self.in_place:
+        if not self._locks.working or self._failure is not None:
             return
         try:
             self._lock()
+            self._look()
             self._catch_up()
             if self._tail.open_calls and self._locks.join_writers():
                 self._end_orphans()

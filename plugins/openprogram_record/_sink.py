@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from openprogram_core.redaction import Redactor
 
 _lock = threading.RLock()
-_shared: dict[Path, tuple[Journal, int]] = {}
+_shared: dict[Path, Journal] = {}
 
 
 def _now() -> str:
@@ -43,27 +43,32 @@ def _acquire(
     path: Path, redactor: Redactor, append: bool, max_row_bytes: int, facts: Mapping[str, Any]
 ) -> Journal:
     with _lock:
-        journal, users = _shared.get(path, (None, 0))
-        if journal is None or not journal.in_place:
-            header = header_row(
-                recording_id=uuid.uuid4().hex,
-                created_at=_now(),
-                generator=f"openprogram-core {openprogram_core.__version__}",
-                redaction=redactor.header(),
-                facts=redactor.remove_secret_values(dict(facts)),
-            )
-            journal, users = Journal(path, header, append=append, max_row_bytes=max_row_bytes), 0
-        _shared[path] = (journal, users + 1)
+        journal = _shared.get(path)
+        if journal is not None:
+            # Counted first: a collected sink may let go of it at any moment, in this thread too.
+            journal.users += 1
+            if journal.in_place:
+                return journal
+            _release(path, journal)
+        header = header_row(
+            recording_id=uuid.uuid4().hex,
+            created_at=_now(),
+            generator=f"openprogram-core {openprogram_core.__version__}",
+            redaction=redactor.header(),
+            facts=redactor.remove_secret_values(dict(facts)),
+        )
+        journal = Journal(path, header, append=append, max_row_bytes=max_row_bytes)
+        journal.users = 1
+        _shared[path] = journal
         return journal
 
 
 def _release(path: Path, journal: Journal) -> None:
     with _lock:
-        shared, users = _shared.get(path, (None, 0))
-        if shared is journal and users > 1:
-            _shared[path] = (journal, users - 1)
+        journal.users -= 1
+        if journal.users > 0:
             return
-        if shared is journal:
+        if _shared.get(path) is journal:
             del _shared[path]
     journal.close()
 
