@@ -49,20 +49,14 @@ def find_entry_points(group: str = GROUP) -> list[FoundEntryPoint]:
     found = []
     for name in copies:
         first = importlib_metadata.distribution(name)
-        others = [copy for copy in copies[name] if _place(copy) != _place(first)]
-        shadowed = tuple(sorted({copy.version for copy in others} - {first.version}))
-        for point in first.entry_points.select(group=group):
-            found.append(
-                FoundEntryPoint(
-                    point.name,
-                    point.value,
-                    first.name,
-                    first.version,
-                    point,
-                    tuple(first.requires or ()),
-                    shadowed,
-                )
-            )
+        # Each of these parses the whole metadata file, so each is asked for once.
+        shown, version, requires = first.name, first.version, tuple(first.requires or ())
+        others = {copy.version for copy in copies[name]} if len(copies[name]) > 1 else set()
+        shadowed = tuple(sorted(others - {version}))
+        found += [
+            FoundEntryPoint(point.name, point.value, shown, version, point, requires, shadowed)
+            for point in first.entry_points.select(group=group)
+        ]
     return sorted(found, key=lambda point: (point.name, point.distribution))
 
 
@@ -117,7 +111,3 @@ def unmet_requirement(point: FoundEntryPoint) -> str | None:
 
 def _normalized(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
-
-
-def _place(distribution: Any) -> tuple[str, str]:
-    return str(distribution.locate_file("")), distribution.version

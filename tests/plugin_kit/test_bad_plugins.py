@@ -7,6 +7,7 @@ does not need the plugin goes on.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -74,20 +75,29 @@ def with_bad_plugins(environment: Environment, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture(scope="module")
-def good_recording(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("good")
-    done = environment.run([str(TRIAL), str(folder / "good.jsonl")], folder / "home")
-    assert done.returncode == 0, done.stderr
-    return folder / "good.jsonl"
-
-
-def try_out(name: str, environment: Environment, home: Path, good: Path) -> dict[str, Any]:
-    disable_others(home, name)
+def trials(
+    environment: Environment, with_bad_plugins: Environment, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """What came of every bad plugin, each alone in a process of its own."""
+    if not hasattr(os, "fork"):
+        pytest.skip("the trials fork, which this system cannot")
+    folder = tmp_path_factory.mktemp("trials")
+    made = environment.run([str(TRIAL), str(folder)], folder / "home")
+    assert made.returncode == 0, made.stderr
+    for name in MODULES:
+        disable_others(folder / name, name)
     # Warnings of foreign libraries at import are theirs.
-    done = environment.run([str(TRIAL), name, str(good)], home, PYTHONWARNINGS="default")
+    done = with_bad_plugins.run(
+        [str(TRIAL), str(folder), *MODULES], folder / "home", PYTHONWARNINGS="default"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    result["said"] = done.stderr
+    results: dict[str, Any] = json.loads(done.stdout)
+    return results
+
+
+def outcome(trials: dict[str, Any], name: str) -> dict[str, Any]:
+    result: dict[str, Any] = trials[name]
+    assert "crashed" not in result, result["said"]
     assert not result["record"]["leaked"]
     assert result["mode"] == "off"
     return result
@@ -101,19 +111,19 @@ def the_finding(result: dict[str, Any], name: str, hook: str | None, message: st
     return found[0]
 
 
-def is_fine(outcome: dict[str, Any]) -> bool:
-    return outcome.get("gave") == "fine"
+def is_fine(done: dict[str, Any]) -> bool:
+    return done.get("gave") == "fine"
 
 
-def is_a_mismatch(outcome: dict[str, Any]) -> bool:
-    return outcome.get("raised") == "ReplayMismatch" and "options.metadata.trace.id" in outcome["message"]
+def is_a_mismatch(done: dict[str, Any]) -> bool:
+    return done.get("raised") == "ReplayMismatch" and "options.metadata.trace.id" in done["message"]
 
 
 @pytest.mark.parametrize("name", FAILS_TO_LOAD)
 def test_one_that_cannot_be_loaded_is_skipped_when_off_and_blocks_recording_and_replay(
-    name: str, with_bad_plugins: Environment, home: Path, good_recording: Path
+    name: str, trials: dict[str, Any]
 ) -> None:
-    result = try_out(name, with_bad_plugins, home, good_recording)
+    result = outcome(trials, name)
     assert result["state"] == "failed"
     assert FAILS_TO_LOAD[name] in result["error"]
     assert is_fine(result["off"])
@@ -127,10 +137,8 @@ def test_one_that_cannot_be_loaded_is_skipped_when_off_and_blocks_recording_and_
 
 
 @pytest.mark.parametrize("name", BREAKS_RECORDING)
-def test_one_whose_redaction_fails_lets_nothing_be_recorded(
-    name: str, with_bad_plugins: Environment, home: Path, good_recording: Path
-) -> None:
-    result = try_out(name, with_bad_plugins, home, good_recording)
+def test_one_whose_redaction_fails_lets_nothing_be_recorded(name: str, trials: dict[str, Any]) -> None:
+    result = outcome(trials, name)
     assert is_fine(result["off"])
     assert result["record"]["raised"] in ("PluginError", "PluginConflictError", "RedactionError")
     assert name in result["record"]["message"]
@@ -141,9 +149,9 @@ def test_one_whose_redaction_fails_lets_nothing_be_recorded(
 
 @pytest.mark.parametrize("name", BREAKS_REPLAY)
 def test_one_whose_comparison_fails_stops_the_replay_and_nothing_else(
-    name: str, with_bad_plugins: Environment, home: Path, good_recording: Path
+    name: str, trials: dict[str, Any]
 ) -> None:
-    result = try_out(name, with_bad_plugins, home, good_recording)
+    result = outcome(trials, name)
     assert is_fine(result["off"])
     assert is_fine(result["record"])
     assert result["replay"]["raised"] == "PluginError"
@@ -154,9 +162,9 @@ def test_one_whose_comparison_fails_stops_the_replay_and_nothing_else(
 
 @pytest.mark.parametrize("name", BREAKS_CALLS)
 def test_one_that_wraps_a_provider_into_nothing_fails_the_call_by_name(
-    name: str, with_bad_plugins: Environment, home: Path, good_recording: Path
+    name: str, trials: dict[str, Any]
 ) -> None:
-    result = try_out(name, with_bad_plugins, home, good_recording)
+    result = outcome(trials, name)
     for doing in ("off", "record", "replay"):
         assert result[doing]["raised"] == "PluginError"
         assert f"plugin {name!r}, {BREAKS_CALLS[name]}" in result[doing]["message"]
@@ -164,9 +172,9 @@ def test_one_that_wraps_a_provider_into_nothing_fails_the_call_by_name(
 
 @pytest.mark.parametrize("name", ONLY_LOGGED)
 def test_one_that_fails_at_activation_is_logged_and_the_others_go_on(
-    name: str, with_bad_plugins: Environment, home: Path, good_recording: Path
+    name: str, trials: dict[str, Any]
 ) -> None:
-    result = try_out(name, with_bad_plugins, home, good_recording)
+    result = outcome(trials, name)
     hook, message = ONLY_LOGGED[name]
     assert is_fine(result["off"])
     assert is_fine(result["record"])
@@ -177,10 +185,8 @@ def test_one_that_fails_at_activation_is_logged_and_the_others_go_on(
 
 
 @pytest.mark.parametrize("name", ONLY_CHECKED)
-def test_one_that_is_a_nuisance_works_and_is_found_by_the_check(
-    name: str, with_bad_plugins: Environment, home: Path, good_recording: Path
-) -> None:
-    result = try_out(name, with_bad_plugins, home, good_recording)
+def test_one_that_is_a_nuisance_works_and_is_found_by_the_check(name: str, trials: dict[str, Any]) -> None:
+    result = outcome(trials, name)
     hook, message, step = ONLY_CHECKED[name]
     assert is_fine(result["off"])
     assert is_fine(result["record"])

@@ -1,18 +1,27 @@
-"""Runs inside the real environment: does with one plugin what users do, and prints what came of it as JSON.
+"""Runs inside the real environment: does with a plugin what users do, and says what came of it.
 
-``python trial.py PLUGIN GOOD_RECORDING`` (absent for the run that makes that recording).
+``python trial.py FOLDER`` makes a recording there, with no plugin but the built-in ones;
+``python trial.py FOLDER PLUGIN...`` prints the outcome for every plugin as JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
+# Imported here and not loaded as plugins: what a child does not have to do again.
+import openprogram_anthropic  # noqa: F401
 import openprogram_core
+import openprogram_google  # noqa: F401
+import openprogram_openai  # noqa: F401
+import openprogram_redaction  # noqa: F401
 from openprogram_core import OpenProgramError
+from openprogram_core.plugin_kit.check import check_installed
 from openprogram_core.providers import (
     Context,
     StreamOptions,
@@ -65,29 +74,54 @@ def replay(path: Path) -> dict[str, Any]:
     return attempt(act)
 
 
-def main() -> None:
-    """Do it all."""
+def try_out(name: str, good: Path) -> dict[str, Any]:
+    """Do everything with one plugin enabled, in a process in which no plugin is loaded yet."""
     register_api_provider("scripted", ScriptedProvider(lambda model, context, options: "fine"))
-    if len(sys.argv) == 2:
-        record(Path(sys.argv[1]))
-        return
-    name, good = sys.argv[1], Path(sys.argv[2])
     snapshot = openprogram_core.initialize_provider_runtime()
     info = next(plugin for plugin in snapshot.plugins if plugin.name == name)
-    from openprogram_core.plugin_kit.check import check_installed
-
     (report,) = check_installed([name], imports=name == "impure")
-    result = {
+    return {
         "state": info.state,
         "error": info.error,
-        "warnings": list(info.warnings),
         "mode": snapshot.mode,
         "off": attempt(call),
         "record": record(good.with_name(f"{name}.jsonl")),
         "replay": replay(good),
         "check": [finding.as_json() for finding in report.findings],
     }
-    print(json.dumps(result))
+
+
+def in_a_process_of_its_own(name: str, good: Path, home: Path) -> dict[str, Any]:
+    """Fork, so that only the core's own imports are shared, and return what the child found and said."""
+    said, result = home / "said.txt", home / "result.json"
+    child = os.fork()
+    if child == 0:
+        with said.open("wb") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        try:
+            os.environ["OPENPROGRAM_HOME"] = str(home)
+            result.write_text(json.dumps(try_out(name, good)), encoding="utf-8")
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+    os.waitpid(child, 0)
+    found = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {"crashed": True}
+    return {**found, "said": said.read_text(encoding="utf-8")}
+
+
+def main() -> None:
+    """``trial.py FOLDER [PLUGIN...]``: every plugin has its home in FOLDER, configured already."""
+    folder = Path(sys.argv[1])
+    good = folder / "good.jsonl"
+    register_api_provider("scripted", ScriptedProvider(lambda model, context, options: "fine"))
+    if len(sys.argv) == 2:
+        record(good)
+        return
+    print(json.dumps({name: in_a_process_of_its_own(name, good, folder / name) for name in sys.argv[2:]}))
 
 
 if __name__ == "__main__":
