@@ -99,12 +99,16 @@ _LONGEST_LINE = 16_384
 class AssignmentScanner:
     """Finds the values of secret names in one text.
 
-    ``is_secret(name)`` returns whose rule says so, or None. One scanner a text: it bounds its own attempts.
+    ``is_secret(name)`` returns whose rule says so, or None. ``growing``: more text may come, `open_from` is
+    wanted. One scanner a text: it bounds its own attempts.
     """
 
-    def __init__(self, text: str, is_secret: Callable[[str], Source | None]) -> None:
+    def __init__(
+        self, text: str, is_secret: Callable[[str], Source | None], *, growing: bool = False
+    ) -> None:
         self._text = text
         self._is_secret = is_secret
+        self._growing = growing
         self._budget = len(text) + 65_536
         self.edits: list[Edit] = []
         self.open_from: int | None = None
@@ -139,10 +143,12 @@ class AssignmentScanner:
             self._leave_open(first, last)
 
     def _leave_open(self, first: int, last: int) -> None:
+        if not self._growing or self.open_from is not None:
+            return
         # Two whole words after a name decide what it is: the second may follow a scheme, as in `Bearer x`.
         ahead = self._text[last : last + _DECIDED_AFTER]
-        whole_words = len(ahead.split()) - (not ahead[-1:].isspace())
-        if self.open_from is None and whole_words < 3 and len(ahead) < _DECIDED_AFTER:
+        words = ahead.split(None, 3)
+        if len(words) - (not ahead[-1:].isspace()) < 3 and len(ahead) < _DECIDED_AFTER:
             self.open_from = first
 
     def _own_name(self, first: int, last: int) -> tuple[str, int]:

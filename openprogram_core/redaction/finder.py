@@ -31,7 +31,7 @@ MAX_TEXT = 64 << 20
 TOO_DEEP = Source("limit", "openprogram_core", "nesting limit")
 TOO_LONG = Source("limit", "openprogram_core", "length limit")
 _ROUNDS = 4
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
@@ -332,13 +332,13 @@ def _is_opaque(key: str, item: Any, siblings: Mapping[Any, Any], place: Place) -
     if place.opaque and key in OPAQUE_FIELDS and isinstance(item, str):
         return True
     if key in EMBEDDING_FIELDS or key in OPAQUE_FIELDS:
-        return isinstance(item, str) and len(item) >= 64 and _BASE64.fullmatch(item) is not None
+        return isinstance(item, str) and len(item) >= 64 and _BASE64.fullmatch(item.rstrip()) is not None
     if key in ("data", "bytes", "file_data", "image_data"):
         has_type = any(isinstance(siblings.get(name), str) for name in MEDIA_TYPE_FIELDS)
         opaque = place.opaque and siblings.get("type") in ("redacted_thinking", "reasoning.encrypted")
         audio = isinstance(siblings.get("format"), str)
         return isinstance(item, str) and (
-            opaque or ((has_type or audio) and _BASE64.fullmatch(item) is not None)
+            opaque or ((has_type or audio) and _BASE64.fullmatch(item.rstrip()) is not None)
         )
     return False
 

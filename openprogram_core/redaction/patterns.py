@@ -47,7 +47,7 @@ class CompiledValueRule:
         """Whether four characters or more of the secret may stand before the literal."""
 
     def spans(self, data: bytes, starts: Sequence[int] = (0,)) -> Iterator[tuple[int, int]]:
-        """Yield the secret parts in ``data``, left to right; ``starts`` are where its literals stand, in order.
+        """Yield the secret parts in ``data``, left to right; ``starts``, in order, are its literals' places.
 
         Takes time in proportion to the length: few literals are looked at one by one in their surroundings,
         many by searching all of it.

@@ -212,7 +212,7 @@ class Scanner:
                 opened += [start for start, _ in to_characters(data, len(text), [(place, place)])]
         first_name: int | None = None
         if names:
-            assignments = AssignmentScanner(text, self.field_source)
+            assignments = AssignmentScanner(text, self.field_source, growing=growing)
             ordered = sorted(to_characters(data, len(text), names))
             first_name = ordered[0][0]
             for start, end in ordered:

@@ -14,11 +14,23 @@ _TEMPLATE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MASK = re.compile(r"(?:[*•.…xX_#?-]|\\u2022|\\u2026|%2A)+")
-_STAND_IN = re.compile(
-    r"""(?:your|my|the|an?|some|any|insert|enter|put|replace|example|dummy|fake|placeholder|sample)
-    [-_ ]?(?:[a-z]+[-_ ]?)*(?:here|key|token|secret|password|value|goes)(?:[-_ ]?here)?""",
-    re.VERBOSE | re.IGNORECASE,
+_STAND_IN_FIRST = (
+    "your",
+    "my",
+    "the",
+    "an",
+    "a",
+    "some",
+    "any",
+    "insert",
+    "enter",
+    "put",
+    "replace",
+    "example",
 )
+_STAND_IN_MORE = ("dummy", "fake", "placeholder", "sample")
+_STAND_IN_LAST = ("here", "key", "token", "secret", "password", "value", "goes")
+_LONGEST_STAND_IN = 48
 _NOTHING = frozenset(
     [
         "true",
@@ -88,12 +100,9 @@ _NOTHING = frozenset(
         "var",
     ]
 )
-_REFERENCE = re.compile(
-    r"""[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*(?:[(\[].*)?""", re.VERBOSE | re.DOTALL
-)
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+")
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*!?[(\[{].*", re.DOTALL)
-_LETTERS = re.compile(r"[^\W\d_]+")
+_JOINT = re.compile(r"[-_ ]+")
 _WORDS = re.compile(r"[^\W\d_]+(?:[-_.][^\W\d_]+)*")
 
 
@@ -104,11 +113,18 @@ def is_stand_in(value: str) -> bool:
         return True
     if text.lower() in _NOTHING:
         return True
-    return (
-        _TEMPLATE.fullmatch(text) is not None
-        or _MASK.fullmatch(text) is not None
-        or _STAND_IN.fullmatch(text) is not None
-    )
+    return _TEMPLATE.fullmatch(text) is not None or _MASK.fullmatch(text) is not None or _is_put_it_here(text)
+
+
+def _is_put_it_here(text: str) -> bool:
+    if len(text) > _LONGEST_STAND_IN:
+        return False
+    words = _JOINT.split(text.lower())
+    if not all(word.isalpha() for word in words):
+        return False
+    # `YOURAPIKEY` is one word; `a` and `the` count only as words of their own.
+    begins = words[0] in _STAND_IN_FIRST + _STAND_IN_MORE or words[0].startswith("your")
+    return begins and words[-1].endswith(_STAND_IN_LAST)
 
 
 def is_code(value: str) -> bool:

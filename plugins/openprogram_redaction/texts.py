@@ -96,7 +96,7 @@ TEXT_RULES = (
     ValueRule(
         name="http-tool-login",
         literals=(" -u", "--user ", "--user=", "--proxy-user ", " -a "),
-        pattern=r"\b(?:curl|wget|https?|xh|httpie)\b[^\n]{0,400}?[ \t](?:-u|-a|--user|--proxy-user)[ =]?"
+        pattern=r"\b(?:curl|wget|https?|xh|httpie)\b[^\n]{0,200}?[ \t](?:-u|-a|--user|--proxy-user)[ =]?"
         r"[\"']?[^\s:\"'$]{0,64}:(?P<secret>[^\s\"'$<{][^\s\"']*)",
         matches=("curl -u admin:pw-7-" + body(6) + " https://example.org",),
         rejects=("docker run -u 1000:1000 image", "curl -u $USER:$PASSWORD https://example.org"),
@@ -104,9 +104,9 @@ TEXT_RULES = (
     ValueRule(
         name="database-tool-login",
         literals=("mysql ", "mysqldump ", "mysqladmin ", "mariadb ", "sshpass ", "redis-cli ", "mongosh "),
-        pattern=r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n]{0,300}?[ \t])?-p"
-        r"|sshpass[ \t]+-p[ \t]*|redis-cli[ \t](?:[^\n]{0,300}?[ \t])?-a[ \t]+"
-        r"|mongosh[ \t](?:[^\n]{0,300}?[ \t])?-p[ \t]+)[\"']?"
+        pattern=r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n]{0,150}?[ \t])?-p"
+        r"|sshpass[ \t]+-p[ \t]*|redis-cli[ \t](?:[^\n]{0,150}?[ \t])?-a[ \t]+"
+        r"|mongosh[ \t](?:[^\n]{0,150}?[ \t])?-p[ \t]+)[\"']?"
         r"(?P<secret>[^\s\"'$<{-][^\s\"']{2,})",
         matches=("mysql -u root -p" + body(8) + " shop", "sshpass -p '" + body(9) + "' ssh host"),
         rejects=("mysql -u root -p shop", "sshpass -p $PW ssh host"),
@@ -120,7 +120,7 @@ TEXT_RULES = (
     ValueRule(
         name="connection-string-password",
         literals=("pwd=", "pwd =", "password=", "password ="),
-        pattern=r"(?i)(?:;|\b(?:uid|user(?: id)?|server|database|driver)=[^;\s]{0,128};[^\n]{0,256}?)\s*"
+        pattern=r"(?i)(?:;|\b(?:uid|user(?: id)?|server|database|driver)=[^;\s]{0,64};[^\n]{0,100}?)\s*"
         r"(?:pwd|password) ?= ?(?P<secret>'[^'\n]+'|\"[^\"\n]+\"|\{[^}\n]+\}|[^;\s\"'&]+)",
         matches=(
             "Server=db;Uid=app;Pwd=" + body(8) + ";Database=x",
