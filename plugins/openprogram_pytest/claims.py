@@ -65,10 +65,10 @@ def is_shared(path: Path) -> bool:
 
 def put_fixture_first(item: pytest.Item) -> None:
     """Let the test's recording begin before its own fixtures do, and after those of a wider scope."""
-    names: list[str] = item.fixturenames  # type: ignore[attr-defined]  # every function item has it
-    if MARKER in names:
-        names.remove(MARKER)
+    # A list of its own: pytest shares one between all parameters of a test, marked or not.
+    names = [name for name in getattr(item, "fixturenames", ()) if name != MARKER]
     names.insert(_first_function_scoped(item, names), MARKER)
+    item.fixturenames = names  # type: ignore[attr-defined]  # every function item has it
 
 
 def _first_function_scoped(item: pytest.Item, names: Sequence[str]) -> int:

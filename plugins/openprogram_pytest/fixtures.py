@@ -94,6 +94,10 @@ def openprogram_shared_recording(
             span.close()
             span.keep()
             kept = span.action == "record"
+        except Exception as error:
+            if details := span.details():
+                error.add_note(details)
+            raise
         finally:
             span.close()
             span.discard()

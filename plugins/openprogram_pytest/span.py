@@ -67,6 +67,7 @@ class RecordingSpan:
         except (OpenProgramError, OSError) as error:
             self._stack.close()
             self._stack = ExitStack()
+            self.discard()
             self._refuse(str(error))
         except BaseException:
             self._stack.close()

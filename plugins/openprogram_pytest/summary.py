@@ -56,7 +56,7 @@ class Summary:
         if self._numbers["spent"]:
             yield f"{_count(self._numbers['spent'], 'token')} spent on live calls"
         for action, words in (
-            ("record", "recorded"),
+            ("record", "made"),
             ("dropped", "not kept, the test did not pass"),
         ):
             if action in self._paths:

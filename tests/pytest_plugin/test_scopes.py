@@ -32,6 +32,24 @@ def test_parameters_classes_and_modules_are_marked_as_one(project: Project) -> N
     project.run().assert_outcomes(passed=3)
 
 
+def test_a_single_parameter_may_be_marked(project: Project) -> None:
+    project.write(
+        test_a="""
+        import pytest
+
+        LIVE = pytest.param("live", marks=pytest.mark.openprogram_recording)
+
+        @pytest.mark.parametrize("kind", ["fake", LIVE, "other"])
+        def test_kinds(ask, kind):
+            if kind == "live":
+                ask("hi")
+        """
+    )
+    project.record()
+    assert project.recordings() == ["recordings/test_a/test_kinds--live.jsonl"]
+    project.run().assert_outcomes(passed=3)
+
+
 def test_unittest_cases(project: Project) -> None:
     project.write(
         test_a="""
@@ -159,6 +177,7 @@ def test_a_fixture_without_a_recording_or_with_another_one_is_an_error(project: 
     result = project.run("-k", "test_plan")
     result.assert_outcomes(errors=1, deselected=3)
     result.stdout.fnmatch_lines(["*field context.messages[[]0].content*"])
+    result.stdout.fnmatch_lines(["*call 0 has 1 difference from this request:"])
 
 
 def test_a_fixture_that_fails_keeps_its_old_recording(project: Project) -> None:

@@ -47,7 +47,7 @@ def test_twenty_tests_on_two_workers_are_recorded_and_replayed_with_one_summary(
     result.stdout.re_match_lines(
         [r"0 recordings used, 0 calls replayed, (5[2-4]) live calls, 0 tokens saved"]
     )
-    result.stdout.fnmatch_lines([f"{RECORDINGS} recordings recorded:"])
+    result.stdout.fnmatch_lines([f"{RECORDINGS} recordings made:"])
     assert len(twenty.recordings()) == RECORDINGS
 
     twenty.live_answers("!")
