@@ -37,7 +37,7 @@ _LOOK_EVERY_S = 0.005
 _JOIN_WAIT_S = 0.05
 
 # Looked up once: each row makes these calls.
-_write, _now = os.write, time.monotonic
+_write, _lseek, _SEEK_CUR, _now = os.write, os.lseek, os.SEEK_CUR, time.monotonic
 
 
 class OpenCall(Protocol):
@@ -164,7 +164,10 @@ class Journal:
                 written = _write(self._fd, rows)
                 if written != size:
                     self._take_back(written)
-                self._tail.end += size
+                end = _lseek(self._fd, 0, _SEEK_CUR)
+                if end != self._tail.end + size:
+                    self._take_in_others(end - size)
+                self._tail.end = end
             except OSError as error:
                 self._alone = False
                 raise self._error(f"cannot be written: {words(error)}", call.call_index) from error
@@ -202,15 +205,35 @@ class Journal:
         written = _write(self._fd, rows)
         if written != len(rows):
             self._take_back(written)
-        self._tail.end += written
+        end = _lseek(self._fd, 0, _SEEK_CUR)
+        if end != self._tail.end + written:
+            self._take_in_others(end - written)
+        self._tail.end = end
+
+    def _take_in_others(self, size: int) -> None:
+        """Read what another process wrote before the row just written, which began at ``size``.
+
+        It happens when this process was stopped between its look and its write for longer than who joins
+        waits. The rows of both are whole; only what is known of the file's end was wrong.
+        """
+        self._alone = False
+        self._lock()
+        try:
+            self._read_tail(size, may_cut=False)
+        finally:
+            self._unlock()
 
     def _take_back(self, written: int) -> NoReturn:
         """Undo a write that fell short. Raises OSError."""
         self._lock()
-        if os.lseek(self._fd, 0, os.SEEK_END) == self._tail.end + written:
-            os.ftruncate(self._fd, self._tail.end)
-        else:
-            self._failure = "half a row could not be taken back: another process wrote after it"
+        try:
+            if os.lseek(self._fd, 0, os.SEEK_END) == self._tail.end + written:
+                os.ftruncate(self._fd, self._tail.end)
+            else:
+                self._failure = "half a row could not be taken back: another process wrote after it"
+        finally:
+            # A writer that was alone had not taken it, and whoever had may give it twice.
+            self._unlock()
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _look_when_due(self) -> None:
@@ -242,7 +265,7 @@ class Journal:
             raise self._error(self._failure)
         self._read_tail(size)
 
-    def _read_tail(self, size: int) -> None:
+    def _read_tail(self, size: int, *, may_cut: bool = True) -> None:
         try:
             read_tail(self._read_at, self._tail, size)
         except RowFaultError as fault:
@@ -250,7 +273,7 @@ class Journal:
             raise self._error(
                 self._failure + ". 'openprogram recordings check --repair' keeps the complete calls"
             ) from None
-        if self._tail.end != size:
+        if may_cut and self._tail.end != size:
             os.ftruncate(self._fd, self._tail.end)
 
     def _read_at(self, offset: int, count: int) -> bytes:
