@@ -28,7 +28,7 @@ def value_hook(plugins: PluginSet) -> Hook | None:
             failed = ""
             try:
                 answer = implementation(field_path=field_path, value=result)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 failed = type(error).__name__
             # Raised out here: an error in the chain would carry the value along.
             if failed:

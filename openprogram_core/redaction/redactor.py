@@ -45,6 +45,7 @@ class Redactor:
         self._known: Memo[KnownValues] = Memo(_KNOWN_SETS)
         self._gates: Memo[StreamGate] = Memo(_KNOWN_SETS)
         self._numbers = itertools.count(1)
+        self._plain_gate = self.scanner.stream_gate()
         providers = {plugin for plugin, _ in contributions} | {
             hook.plugin for hook in plugins.hooks("redact_value")
         }
@@ -143,11 +144,12 @@ class Redactor:
 
     def stream_gate(self, known: KnownValues | None) -> StreamGate:
         """Return the gate for streams of calls in which ``known`` is known, built once."""
-        number = 0 if known is None else known.number
-        gate = self._gates.get(number)
+        if known is None:
+            return self._plain_gate
+        gate = self._gates.get(known.number)
         if gate is None:
-            gate = self.scanner.stream_gate(known.heads if known is not None else ())
-            self._gates.put(number, gate, 1)
+            gate = self.scanner.stream_gate(known.heads)
+            self._gates.put(known.number, gate, 1)
         return gate
 
     @property

@@ -271,8 +271,9 @@ class StreamGate:
 
         self.reach = max(map(len, literals)) - 1
         """Bytes before a new piece that must be scanned with it."""
+        # Built in a quarter of the time of a DFA, which counts once a call, and as fast on small pieces.
         self._find = ahocorasick_rs.BytesAhoCorasick(
-            literals, implementation=ahocorasick_rs.Implementation.DFA
+            literals, implementation=ahocorasick_rs.Implementation.ContiguousNFA
         ).find_matches_as_indexes
 
     def opens(self, data: bytes) -> bool:
