@@ -33,7 +33,7 @@ def hook_implementations(name: str, plugin: object) -> list[tuple[str, Hook]]:
     """
     if isinstance(plugin, type):
         raise PluginError(
-            name, None, f"is the class {plugin.__name__}; let the entry point name a module or an instance"
+            name, None, f"is the class {plugin.__name__}, and a plugin is a module or an instance of a class"
         )
     # A manager of its own, so that a fault is this plugin's and nobody else's.
     manager = pluggy.PluginManager(PROJECT)

@@ -99,7 +99,7 @@ class ComparisonPolicy:
         for hook in self.hooks:
             try:
                 answer = hook.call(field_path=path, recorded=recorded, incoming=incoming)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 # Not its message: that may quote a value.
                 raise PluginError(
                     hook.plugin, "compare_field", f"raised {type(error).__name__} at field {path or '(root)'}"

@@ -47,6 +47,7 @@ MODULES: dict[str, str] = {
     ),
     "bad_empty": _HEAD,
     **{f"raises_{name}": _hook(name, "raise RuntimeError('out of order')") for name in HOOK_NAMES},
+    **{f"exits_{name}": _hook(name, "raise SystemExit(0)") for name in ("redact_value", "compare_field")},
     **{f"wrong_{name}": _hook(name, body) for name, body in _WRONG.items()},
     "wrong_wrapped": _hook(
         "wrap_provider", "return ProviderWrapper('w', 'observer', lambda api, provider: None)"
