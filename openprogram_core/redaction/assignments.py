@@ -24,7 +24,7 @@ _SEPARATOR = re.compile(
     (?P<bracket>\\?\])?
     (?:
         [ \t]{{0,16}}(?P<sign>=>|:=|={{1,3}}|::?|%3[ADad])
-        (?P<blank>(?:[ \t]|%20|\\[nrt])*(?:\r?\n[ \t]*(?=["'{{\[]))?)
+        (?P<blank>(?:[ \t]|%20|\\[nrt])*(?P<next_line>\r?\n[ \t]*(?=["'{{\[]))?)
       | (?P<listed>,[ \t]*(?:\r?\n[ \t]*)?(?:{_QUOTE}?value{_QUOTE}?[ \t]*[:=][ \t]*)?)(?=b?{_QUOTE})
       | [ \t]+value[ \t]*=[ \t]*(?={_QUOTE})
       | (?P<tag>>)
@@ -87,7 +87,15 @@ _LINE_SCHEMES = frozenset(
         "sharedkey",
     ]
 )
-_LONE_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_LONE_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+# Words that follow an option in prose: "the --password option".
+_AFTER_OPTION = frozenset(
+    [
+        *("option", "options", "flag", "flags", "argument", "arguments", "parameter", "switch", "prompt"),
+        *("and", "or", "is", "are", "was", "to", "for", "from", "in", "on", "of", "if", "as", "with", "when"),
+        *("can", "must", "will", "may", "should", "instead", "value", "file", "before", "after"),
+    ]
+)
 _LINE_STOP = re.compile(r"[\r\n]|\\[rn]")
 _COOKIE_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,256}=")
 _COOKIES = re.compile(r"[\w!#$%&*+.^|~-]+=[^;\r\n]*(?:;[ \t]*[^;\r\n]*)*")
@@ -174,12 +182,14 @@ class AssignmentScanner:
                 return None
         if separator["bracket"] and not separator["sign"]:
             return None
+        if separator["next_line"] and not separator["close"]:
+            return None
         opening = _OPENING.match(text, start)
         enclosing = self._enclosing_quote(first, separator)
         if opening is not None and opening["quote"] == enclosing:
             return None
         if opening is not None:
-            return self._quoted(opening, separator)
+            return self._quoted(name, opening, separator)
         if separator["listed"] is not None:
             return None
         if text[start] in "[{":
@@ -205,11 +215,17 @@ class AssignmentScanner:
             return None
         return start, end
 
-    def _quoted(self, opening: re.Match[str], separator: re.Match[str]) -> tuple[int, int] | None:
+    def _quoted(self, name: str, opening: re.Match[str], separator: re.Match[str]) -> tuple[int, int] | None:
         text, quote, start = self._text, opening["quote"], opening.end()
         end = _closing(text, quote, start)
         value = text[start:end]
-        if is_stand_in(value):
+        if is_stand_in(_without_scheme(value)):
+            return None
+        formatted = "f" in (opening["prefix"] or "").lower() and "{" in value
+        compared = (separator["sign"] or "").startswith("==")
+        if formatted or (compared and not is_strong(value)):
+            return None
+        if name.lower().endswith(("cookie", "cookies")) and "=" not in value:
             return None
         if separator["listed"] is not None and "value" not in separator["listed"]:
             # ("name", "x") may be a pair or a list of names.
@@ -258,6 +274,8 @@ class AssignmentScanner:
         if form or (tight and text[end : end + 1] == "&"):
             return None if is_stand_in(value) else (start, end)
         value = value.rstrip(".:!?")
+        if value.startswith("(") or ((separator["sign"] or "").startswith("==") and not is_strong(value)):
+            return None
         if text[end : end + 1] in ("(", "[", "{") or is_stand_in(value) or is_code(value):
             return None
         if _LONE_NUMBER.fullmatch(value) and len(value) < 4:
@@ -266,7 +284,7 @@ class AssignmentScanner:
             # `PASSWORD=swordfish` is an assignment, `password=password` code, `Password: required` prose.
             plain_assignment = tight and (name.isupper() or "(" not in text[max(0, first - 64) : first])
             if separator["option"] is not None:
-                plain_assignment = not value.isupper()
+                plain_assignment = not value.isupper() and value.lower() not in _AFTER_OPTION
             if not plain_assignment or value.lower().replace("-", "_") == name.lower().replace("-", "_"):
                 return None
         return start, start + len(match.group().rstrip("."))
@@ -290,6 +308,11 @@ class AssignmentScanner:
         if match is None or is_stand_in(match.group()):
             return None
         return match.span()
+
+
+def _without_scheme(value: str) -> str:
+    words = value.split(None, 1)
+    return words[1] if len(words) == 2 and words[0].lower() in _SCHEMES else value
 
 
 def _line_end(text: str, start: int, enclosing: str | None) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
 from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source, to_characters
-from openprogram_core.redaction.values import is_stand_in
+from openprogram_core.redaction.values import is_stand_in, is_word
 
 SHORTEST = 8
 """Characters a value needs before it is removed wherever it stands."""
@@ -46,9 +46,11 @@ def leaves(value: Any) -> Iterator[str]:
 
 def learn(value: Any) -> Iterator[str]:
     """Yield what is worth knowing of a secret field's value: itself, a token without its scheme, cookies."""
+    nested = not isinstance(value, str)
     for text in leaves(value):
         for candidate in _parts(text):
-            if _usable(candidate):
+            # A plain word deep inside an object is a name more often than a secret.
+            if _usable(candidate) and not (nested and is_word(candidate)):
                 yield candidate
 
 

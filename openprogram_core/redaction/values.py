@@ -111,7 +111,7 @@ def is_stand_in(value: str) -> bool:
     text = unquote(value).strip() if "%" in value else value.strip()
     if not text or (PLACEHOLDER in text and len(text) <= len(PLACEHOLDER) + 4):
         return True
-    if text.lower() in _NOTHING:
+    if text.lower() in _NOTHING or not any(map(str.isalnum, text)):
         return True
     return _TEMPLATE.fullmatch(text) is not None or _MASK.fullmatch(text) is not None or _is_put_it_here(text)
 
@@ -136,7 +136,7 @@ def is_code(value: str) -> bool:
 
 def is_word(value: str) -> bool:
     """Whether ``value`` is made of letters only, with single joints: a word, a name, an identifier."""
-    return _WORDS.fullmatch(value) is not None
+    return _WORDS.fullmatch(value.strip("_")) is not None
 
 
 def is_strong(value: str) -> bool:

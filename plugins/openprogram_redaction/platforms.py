@@ -101,8 +101,8 @@ PLATFORM_RULES = (
     ValueRule(
         name="npmrc-auth",
         literals=("_auth=", "_auth ="),
-        pattern=r"_auth ?= ?[\"']?(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
+        pattern=r"(?:\A|[\s:/])_auth ?= ?[\"']?(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
         matches=("//registry.example.org/:_auth=" + body(24),),
-        rejects=("basic_auth=true",),
+        rejects=("basic_auth=true", "self._custom_auth = AccessTokenAuth"),
     ),
 )

@@ -104,6 +104,13 @@ def test_what_is_short_or_no_value_is_removed_from_its_field_only(value: str) ->
     assert tree["context"] == context.model_dump(mode="json")
 
 
+def test_words_deep_inside_a_secret_object_are_not_taken_for_secrets() -> None:
+    options = StreamOptions(extra_body={"credentials": {"source": "identifier", "key": "opaque-value-1"}})
+    context = Context(messages=[UserMessage(content="an identifier, not opaque-value-1")])
+    tree = built_in().open_call().request(MODEL, context, options).tree()
+    assert tree["context"]["messages"][0]["content"] == f"an identifier, not {PLACEHOLDER}"
+
+
 def test_values_of_one_call_mean_nothing_to_the_next() -> None:
     context = Context(messages=[UserMessage(content="say opaque-value-1")])
     redactor = built_in()
