@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -43,14 +43,19 @@ class Claims:
 
         Recordings of fixtures are among them: which of those are in use only a whole run can tell.
         """
-        folders = {module_folder(module) for module in self._modules}
-        found = [path for folder in folders for path in folder.glob(f"*{SUFFIX}")]
+        found: list[Path] = []
         for parent in {module.parent for module in self._modules}:
-            names = {module_folder(module).name for module in parent.glob("*.py")}
-            for folder in (parent / FOLDER).glob("*/"):
-                if folder.name not in names:
-                    found += [path for path in folder.glob(f"*{SUFFIX}") if _is_recording(path)]
+            if (parent / FOLDER).is_dir():
+                found += self._recordings_beside(parent)
         return sorted({path for path in found if _key(path) not in self._owners})
+
+    def _recordings_beside(self, parent: Path) -> Iterator[Path]:
+        collected = {module_folder(module).name for module in self._modules if module.parent == parent}
+        there = {module_folder(module).name for module in parent.glob("*.py")}
+        for folder in (parent / FOLDER).glob("*/"):
+            # A module that was not collected may have tests for all that lies here.
+            if folder.name in collected or folder.name not in there:
+                yield from (path for path in folder.glob(f"*{SUFFIX}") if _is_recording(path))
 
 
 def uses_recording(item: pytest.Item) -> bool:

@@ -73,6 +73,8 @@ def openprogram_shared_recording(
     The recording is named after the fixture, or by ``name``. Every other argument is as the marker takes it.
     """
 
+    made: set[Path] = set()
+
     @contextmanager
     def shared_recording(
         request: pytest.FixtureRequest, name: str | None = None, **given: Any
@@ -83,7 +85,9 @@ def openprogram_shared_recording(
         settings = settings.extended(given, "openprogram_shared_recording")
         path = shared_path(request, name) if settings.path is None else request.path.parent / settings.path
         owner = f"fixture {request.fixturename} of {request.node.nodeid or 'the session'}"
-        span = RecordingSpan(path, record_mode(pytestconfig), owner, settings, _command("", path))
+        # A fixture that is set up anew for every test records once a run and replays after that.
+        mode = "once" if path in made else record_mode(pytestconfig)
+        span = RecordingSpan(path, mode, owner, settings, _command("", path))
         span.open()
         kept = False
         try:
@@ -94,6 +98,8 @@ def openprogram_shared_recording(
             span.close()
             span.keep()
             kept = span.action == "record"
+            if kept:
+                made.add(path)
         except Exception as error:
             if details := span.details():
                 error.add_note(details)

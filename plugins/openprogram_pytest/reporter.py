@@ -50,8 +50,8 @@ class Reporter:
         self, terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
     ) -> None:
         """Write the summary."""
-        whole_run = exitstatus == 0 and not self._narrowed and not config.option.collectonly
-        self._summary.write(terminalreporter, whole_run=whole_run)
+        if not config.option.collectonly:
+            self._summary.write(terminalreporter, whole_run=exitstatus == 0 and not self._narrowed)
 
 
 def _collects_all(config: pytest.Config) -> bool:

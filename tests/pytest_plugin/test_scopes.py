@@ -165,6 +165,27 @@ def test_fixtures_of_a_module_and_of_the_session_have_recordings_of_their_own(pr
     project.run("-k", "test_plan").assert_outcomes(passed=1, deselected=3)
 
 
+def test_a_fixture_that_is_set_up_for_every_test_records_once(project: Project) -> None:
+    project.write(
+        test_a="""
+        import pytest
+
+        @pytest.fixture
+        def plan(request, ask, openprogram_shared_recording):
+            with openprogram_shared_recording(request):
+                return ask("make a plan")
+
+        @pytest.mark.parametrize("number", range(3))
+        def test_plan(plan, number):
+            assert plan == "echo: make a plan"
+        """
+    )
+    for mode in ("once", "rewrite"):
+        result = project.record(mode=mode)
+        result.stdout.fnmatch_lines(["1 recording used, 2 calls replayed, 1 live call, *"])
+    assert project.recordings() == ["recordings/test_a/fixture-plan.jsonl"]
+
+
 def test_a_fixture_without_a_recording_or_with_another_one_is_an_error(project: Project) -> None:
     project.write(test_a=SHARED)
     result = project.run("-k", "test_plan")

@@ -106,6 +106,7 @@ def test_recordings_without_a_test_are_listed(project: Project) -> None:
     project.file("test_b.py").unlink()
     (project.path / "recordings" / "audio").mkdir()
     (project.path / "recordings" / "audio" / "notes.jsonl").write_text("{}\n", encoding="utf-8")
+    project.run("--collect-only").stdout.no_fnmatch_line("*without a test*")
     result = project.run("--openprogram-record=once")
     result.stdout.fnmatch_lines(
         [
