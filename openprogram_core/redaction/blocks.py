@@ -181,6 +181,8 @@ class BlockRedactor:
             if cut is not None:
                 place = to_characters(data, len(text), [(cut, cut)])[0][0]
                 open_from = place if open_from is None else min(open_from, place)
+        if growing and (place := _placeholder_begun(text)) is not None:
+            open_from = place if open_from is None else min(open_from, place)
         return Look(merge_edits(edits, text), open_from, first_name)
 
     def _cut_off(self, text: str, cut: bool) -> list[Edit]:
@@ -198,6 +200,14 @@ class BlockRedactor:
             if open_from is not None:
                 edits.append(Edit(open_from, len(text), PLACEHOLDER, CUT_OFF))
         return edits
+
+
+def _placeholder_begun(text: str) -> int | None:
+    """Return where a placeholder begins that the end of ``text`` cuts off: half of one is no secret."""
+    place = text.rfind(PLACEHOLDER[:2], -len(PLACEHOLDER))
+    if place < 0 or place + len(PLACEHOLDER) <= len(text) or not PLACEHOLDER.startswith(text[place:]):
+        return None
+    return place
 
 
 def _clip(edits: Sequence[Edit], before: int) -> list[Edit]:

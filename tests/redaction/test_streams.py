@@ -76,6 +76,13 @@ def test_a_secret_is_left_out_and_the_stream_goes_on() -> None:
     assert not stream.violations()
 
 
+def test_a_placeholder_in_pieces_stays_one() -> None:
+    text = f"Authorization: Bearer {PLACEHOLDER} and password={PLACEHOLDER}, token: {PLACEHOLDER}."
+    for size in (1, 2, 3, 5, 8, 13):
+        stream = recorded([text[start : start + size] for start in range(0, len(text), size)])
+        assert stream.joined == text
+
+
 def test_what_is_held_at_the_end_comes_in_one_row_of_its_own() -> None:
     events = stream_events(["use ", KEY])
     stream = RecordedStream(events)
