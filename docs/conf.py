@@ -26,7 +26,7 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 # Docstrings put names of this project into single backticks; one that leads nowhere stays plain text.

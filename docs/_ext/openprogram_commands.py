@@ -62,7 +62,7 @@ def command_section(command: click.Command, context: click.Context) -> str:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     return "\n".join(
         [
-            f"({anchor(context)})=",
+            f"{{#{anchor(context)}}}",
             f"{level} {context.command_path}",
             "",
             "```text",

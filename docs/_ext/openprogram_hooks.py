@@ -20,7 +20,7 @@ def hook_section(name: str) -> str:
     )
     return "\n".join(
         [
-            f"(hook-{name.replace('_', '-')})=",
+            f"{{#hook-{name.replace('_', '-')}}}",
             f"## {name}",
             "",
             "```python",
