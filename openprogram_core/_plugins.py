@@ -122,9 +122,21 @@ class PluginSet:
 
     def with_plugins(self, plugins: Sequence[object]) -> PluginSet:
         """Return a set with these modules or objects added. Raises PluginError for one that is not sound."""
+        if isinstance(plugins, str) or not isinstance(plugins, Iterable):
+            raise PluginError(
+                _object_name(plugins), None, "plugins is a list of modules and objects: plugins=[...]"
+            )
         larger = self
         for plugin in plugins:
             larger = larger.with_plugin(_object_name(plugin), plugin)
+            if not larger.report[-1].hooks:
+                # Whoever hands it over counts on it; without a word its secrets would stay.
+                raise PluginError(
+                    _object_name(plugin),
+                    None,
+                    f"it has no hooks (it is {_kind(plugin)}); pass a module or an instance with functions "
+                    "marked by @openprogram_core.hookimpl",
+                )
         return larger
 
     def with_plugin(self, name: str, plugin: object) -> PluginSet:

@@ -75,6 +75,7 @@ async def run_wire_call(call: WireCall) -> AsyncGenerator[AssistantMessageEvent,
     every failure is an ``error`` event, and cancellation goes through. Closing the generator closes the
     connection; so does everything else that ends it.
     """
+    __tracebackhide__ = True
     interrupt = _Interrupt(call.options.signal)
     connection = _Connection(call)
     refusal: ProviderError | None = None

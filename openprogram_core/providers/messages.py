@@ -235,5 +235,5 @@ class Model(WireModel):
     cost: ModelCost = Field(default_factory=ModelCost)
     context_window: int | None = None
     max_tokens: int | None = None
-    headers: dict[str, str] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
     compat: dict[str, Any] = Field(default_factory=dict)

@@ -56,12 +56,12 @@ class StreamOptions(WireModel):
 
     ``max_retries`` is 0 by default: a retry inside a vendor's SDK would hide behind one recorded call.
     ``timeout_s`` is in seconds. ``signal`` lives only while the process runs: it is never recorded or
-    compared.
+    compared. Keys and headers are not in the repr, which tracebacks and test reports show.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    api_key: str | None = None
+    api_key: str | None = Field(default=None, repr=False)
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
@@ -74,7 +74,7 @@ class StreamOptions(WireModel):
     prompt_cache_key: str | None = None
     service_tier: str | None = None
     metadata: dict[str, Any] | None = None
-    headers: dict[str, str] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
     extra_body: dict[str, Any] = Field(default_factory=dict)
     timeout_s: float | None = None
     max_retries: int = 0

@@ -49,6 +49,7 @@ async def complete(model: Model, context: Context, options: StreamOptions | None
     ``aborted`` and what had come. Raises like `stream`, and `ProviderError` of kind ``protocol`` when the
     stream ended without ``done`` or ``error``.
     """
+    __tracebackhide__ = True
     return await _drain(stream(model, context, options))
 
 
@@ -56,10 +57,12 @@ async def complete_simple(
     model: Model, context: Context, options: SimpleStreamOptions | None = None
 ) -> AssistantMessage:
     """Like `complete`, with options that mean the same for every vendor."""
+    __tracebackhide__ = True
     return await _drain(stream_simple(model, context, options))
 
 
 async def _drain(events: AsyncGenerator[AssistantMessageEvent, None]) -> AssistantMessage:
+    __tracebackhide__ = True
     message: AssistantMessage | None = None
     async with aclosing(events):
         async for event in events:

@@ -112,7 +112,7 @@ class Journal:
                 return
             if size > start and not append:
                 raise self._error(
-                    "holds calls already. Pass append=True to go on after them, or choose another path"
+                    "holds calls already. Delete it to record anew, or pass append=True to go on after them"
                 )
             self._tail.end = start
             self._read_tail(size)

@@ -77,6 +77,7 @@ class RecordingProvider(ApiProvider):
     async def _record(
         self, start: Callable[..., Any], model: Model, context: Context, options: StreamOptions | None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        __tracebackhide__ = True
         call = self.sink.begin_call(model, context, options, self._known_values(model))
         source: Any = None
         thrown: BaseException | None = None

@@ -122,7 +122,7 @@ async def test_calls_are_appended_only_when_asked(tmp_path: Path) -> None:
     with RecordingSink(path) as sink:
         await drain(_stream(sink))
     before = path.read_bytes()
-    with pytest.raises(RecordingWriteError, match=r"holds calls already\. Pass append=True"):
+    with pytest.raises(RecordingWriteError, match=r"holds calls already\. Delete it to record anew"):
         RecordingSink(path)
     assert path.read_bytes() == before
     with RecordingSink(path, append=True) as sink:
