@@ -93,7 +93,7 @@ def test_every_command_and_every_option_is_documented(site: Site) -> None:
     assert len(commands) > 15
     for place, (command, context) in commands.items():
         section = page.section(place, commands)
-        assert section.startswith(context.command_path)
+        assert section.strip().startswith(context.command_path)
         assert command.help, context.command_path
         for parameter in command.get_params(context):
             if isinstance(parameter, click.Option):
