@@ -166,6 +166,8 @@ class Finder:
         self, key: Any, item: Any, siblings: Mapping[Any, Any], place: Place, path: str, depth: int
     ) -> Change | None:
         rest = place.rest if place.rest is not None else place
+        if isinstance(key, bytes):
+            key = _as_text(key)
         if isinstance(key, str):
             source = self._scanner.field_source(key)
             if source is not None and not ("logprob" in siblings and key == "token"):

@@ -122,6 +122,7 @@ ASSISTANT = _fields(
             "timestamp",
         ),
         "content": _CONTENTS,
+        "service_details": OPAQUE,
         "error_message": TEXT,
     }
 )

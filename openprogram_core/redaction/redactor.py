@@ -163,7 +163,7 @@ class CallRedactor:
 
     def __init__(self, redactor: Redactor, known_values: Iterable[str] = ()) -> None:
         self._redactor = redactor
-        self._values = set(learn(list(known_values)))
+        self._values = {found for value in known_values for found in learn(value)}
         self._known = redactor.known(self._values)
         self._stream: StreamRedactor | None = None
 

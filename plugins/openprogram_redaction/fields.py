@@ -88,6 +88,47 @@ _HARMLESS_TOKENS = (
     "word token",
 )
 
+_VENDORS = (
+    *(
+        "openai",
+        "anthropic",
+        "claude",
+        "gemini",
+        "google",
+        "groq",
+        "mistral",
+        "cohere",
+        "deepseek",
+        "xai",
+        "grok",
+    ),
+    *(
+        "openrouter",
+        "together",
+        "fireworks",
+        "perplexity",
+        "replicate",
+        "huggingface",
+        "hf",
+        "azure",
+        "bedrock",
+    ),
+    *(
+        "aws",
+        "gcp",
+        "github",
+        "gitlab",
+        "slack",
+        "stripe",
+        "sendgrid",
+        "twilio",
+        "tavily",
+        "serper",
+        "serpapi",
+    ),
+    *("pinecone", "langsmith", "langfuse", "llm", "exa", "brave", "jina", "voyage"),
+)
+
 FIELD_RULES = (
     FieldRule(
         name="authorization",
@@ -106,6 +147,8 @@ FIELD_RULES = (
             "app_key",
             "app_secret",
             "api_key_value",
+            "application_key",
+            "rapidapi_key",
             "subscription_key",
             "functions_key",
             "x_goog_api_key",
@@ -114,6 +157,13 @@ FIELD_RULES = (
         ),
         matches=("api_key", "apiKey", "x-api-key", "x-goog-api-key", "OPENAI_API_KEY", "api_key_2", "apikey"),
         rejects=("api_key_id", "api_key_env", "api_key_required", "api_version", "cache_key", "app_key_path"),
+    ),
+    # `OPENAI_KEY`, `azureKey`: a vendor's name before it makes a key of `key`.
+    FieldRule(
+        name="vendor-key",
+        endings=tuple(f"{vendor}_key" for vendor in _VENDORS),
+        matches=("OPENAI_KEY", "anthropicKey", "AZURE_OPENAI_KEY", "stripe_key"),
+        rejects=("vendor_key", "google_key_id", "key"),
     ),
     FieldRule(
         name="token",
@@ -253,6 +303,7 @@ FIELD_RULES = (
             "preshared_key",
             "pre_shared_key",
             "webhook_secret",
+            "jwt_assertion",
             "shared_access_signature",
             "sas_token",
             "bearer",

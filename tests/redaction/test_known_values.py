@@ -111,6 +111,11 @@ def test_words_deep_inside_a_secret_object_are_not_taken_for_secrets() -> None:
     assert tree["context"]["messages"][0]["content"] == f"an identifier, not {PLACEHOLDER}"
 
 
+def test_a_key_of_letters_only_is_known_too() -> None:
+    call = built_in().open_call(["correcthorsebattery"])
+    assert call.value("bad key correcthorsebattery") == f"bad key {PLACEHOLDER}"
+
+
 def test_values_of_one_call_mean_nothing_to_the_next() -> None:
     context = Context(messages=[UserMessage(content="say opaque-value-1")])
     redactor = built_in()

@@ -38,6 +38,7 @@ KEY = "ghp_" + BODY + "abcd"
         ([("Authorization", "opaque"), ("Accept", "a")], "opaque"),
         (["authorization", "opaque-1", "accept", "*/*"], "opaque-1"),
         ([b"x-api-key", b"opaque1"], "opaque1"),
+        ({"OPENAI_KEY": "opaque1", "azureOpenaiKey": "opaque1"}, "opaque1"),
         (["--password", "hunter2", "-v"], "hunter2"),
         ({"args": ["-e", "DB_PASSWORD=Db1"]}, "Db1"),
         ([{"name": "X-Api-Key", "value": "zzz"}, {"name": "accept", "value": "*/*"}], "zzz"),
@@ -109,6 +110,13 @@ def test_a_secret_field_goes_whatever_stands_in_it() -> None:
     values: tuple[Any, ...] = (None, "", True, 0, 1.5, [], {}, {"a": {"b": 1}})
     for value in values:
         assert redact({"token": value}) == {"token": PLACEHOLDER}
+
+
+def test_names_may_be_bytes() -> None:
+    assert redact({b"authorization": b"opaque1", b"accept": b"*/*"}) == {
+        b"authorization": PLACEHOLDER.encode(),
+        b"accept": b"*/*",
+    }
 
 
 def test_secret_keys_do_not_collide() -> None:
