@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
+
 import click
 
 from openprogram_core.cli._arguments import json_option
@@ -32,7 +35,8 @@ def command(packages: tuple[str, ...], as_json: bool) -> int:
     from openprogram_core.cli._progress import Progress
     from openprogram_core.plugin_kit.check import check_installed
 
-    with Progress("Checking plugins"):
+    # A plugin that prints when it is imported must not spoil the data.
+    with Progress("Checking plugins"), redirect_stdout(sys.stderr):
         reports = check_installed(packages)
     if as_json:
         emit_json(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 from openprogram_core.cli._arguments import json_option
@@ -23,7 +25,9 @@ def command(as_json: bool) -> None:
     """
     from openprogram_core.plugin_kit.inventory import take_inventory
 
-    rows = take_inventory(_disabled())
+    # A plugin that prints when it is imported must not spoil the data.
+    with redirect_stdout(sys.stderr):
+        rows = take_inventory(_disabled())
     if as_json:
         emit_json({"plugins": [row.as_json() for row in rows]})
         return
@@ -46,8 +50,7 @@ def command(as_json: bool) -> None:
             complain(f"{row.info.name}: {fault}")
         for warning in row.info.warnings:
             warn(f"{row.info.name}: {warning}")
-    failed = [row.info.name for row in rows if row.info.state == "failed" and not row.info.built_in]
-    if failed:
+    if any(row.faults for row in rows):
         say(
             "record and replay are blocked while a plugin fails: its secret rules might be the missing ones. "
             "Mend or uninstall it, or disable it: [plugins] disabled in config.toml"

@@ -235,6 +235,13 @@ def test_a_list_of_them_all_says_what_is_wrong_with_each(with_bad_plugins: Envir
         assert f"error: {name}: " in done.stderr
     assert "warning: bad_empty: it has no hooks" in done.stderr
     assert "record and replay are blocked while a plugin fails" in done.stderr
+    # One of them prints when it is imported, and the document is one all the same.
+    plugins = {name: rows[0] for name, rows in listed(with_bad_plugins, home).items()}
+    assert set(MODULES) < set(plugins)
+    assert plugins["impure"]["state"] == "loaded"
+    assert plugins["wrong_secret_rules"]["faults"] == [
+        "hook secret_rules: gave a str, not a FieldRule or ValueRule"
+    ]
 
 
 def install(environment: Environment, tmp_path: Path, *sources: Path) -> Environment:
