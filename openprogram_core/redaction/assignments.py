@@ -24,7 +24,9 @@ _SEPARATOR = re.compile(
     (?P<bracket>\\?\])?
     (?:
         [ \t]{{0,16}}(?P<sign>=>|:=|={{1,3}}|::?|%3[ADad])
-        (?P<blank>(?:[ \t]|%20|\\[nrt])*(?P<next_line>\r?\n[ \t]*(?=["'{{\[]))?)
+        (?P<blank>(?:[ \t]|%20|\\[nrt])*
+            (?P<next_line>\r?\n[ \t]*(?=["'{{\[])
+            |(?P<block>[|>][+-]?[ \t]*)?\r?\n[ \t]+(?=[^\s"'{{\[]))?)
       | (?P<listed>,[ \t]*(?:\r?\n[ \t]*)?(?:{_QUOTE}?value{_QUOTE}?[ \t]*[:=][ \t]*)?)(?=b?{_QUOTE})
       | [ \t]+value[ \t]*=[ \t]*(?={_QUOTE})
       | (?P<tag>>)
@@ -96,6 +98,7 @@ _AFTER_OPTION = frozenset(
         *("can", "must", "will", "may", "should", "instead", "value", "file", "before", "after"),
     ]
 )
+_WORD_OF_LINE = re.compile(r"([^\s\"'`<>(){}\[\]=:]+)[ \t]*(?:[\r\n]|\Z)")
 _LINE_STOP = re.compile(r"[\r\n]|\\[rn]")
 _COOKIE_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,256}=")
 _COOKIES = re.compile(r"[\w!#$%&*+.^|~-]+=[^;\r\n]*(?:;[ \t]*[^;\r\n]*)*")
@@ -182,9 +185,10 @@ class AssignmentScanner:
                 return None
         if separator["bracket"] and not separator["sign"]:
             return None
-        if separator["next_line"] and not separator["close"]:
-            return None
         opening = _OPENING.match(text, start)
+        if separator["next_line"] and not separator["close"]:
+            # A docstring may follow `def token(self):`; in YAML a value stands below its name.
+            return None if opening is not None else self._below(start)
         enclosing = self._enclosing_quote(first, separator)
         if opening is not None and opening["quote"] == enclosing:
             return None
@@ -195,6 +199,10 @@ class AssignmentScanner:
         if text[start] in "[{":
             return self._structure(start, separator)
         return self._bare(name, first, start, separator, enclosing)
+
+    def _below(self, start: int) -> tuple[int, int] | None:
+        match = _WORD_OF_LINE.match(self._text, start)
+        return match.span(1) if match is not None and is_strong(match[1]) else None
 
     def _enclosing_quote(self, first: int, separator: re.Match[str]) -> str | None:
         # In `getpass("Password: ")` the quote after the colon closes the string the name stands in.

@@ -181,8 +181,9 @@ class BlockRedactor:
             if cut is not None:
                 place = to_characters(data, len(text), [(cut, cut)])[0][0]
                 open_from = place if open_from is None else min(open_from, place)
-        if growing and (place := _placeholder_begun(text)) is not None:
-            open_from = place if open_from is None else min(open_from, place)
+        begun = _placeholder_begun(text) if growing else None
+        if begun is not None:
+            open_from = begun if open_from is None else min(open_from, begun)
         return Look(merge_edits(edits, text), open_from, first_name)
 
     def _cut_off(self, text: str, cut: bool) -> list[Edit]:

@@ -103,9 +103,20 @@ TEXT_RULES = (
     ),
     ValueRule(
         name="database-tool-login",
-        literals=("mysql ", "mysqldump ", "mysqladmin ", "mariadb ", "sshpass ", "redis-cli ", "mongosh "),
+        literals=(
+            "mysql ",
+            "mysqldump ",
+            "mysqladmin ",
+            "mariadb ",
+            "sshpass ",
+            "redis-cli ",
+            "docker login ",
+            "podman login ",
+            "mongosh ",
+        ),
         pattern=r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)[ \t](?:[^\n]{0,150}?[ \t])?-p"
         r"|sshpass[ \t]+-p[ \t]*|redis-cli[ \t](?:[^\n]{0,150}?[ \t])?-a[ \t]+"
+        r"|(?:docker|podman)[ \t]+login[ \t](?:[^\n]{0,150}?[ \t])?-p[ \t]+"
         r"|mongosh[ \t](?:[^\n]{0,150}?[ \t])?-p[ \t]+)[\"']?"
         r"(?P<secret>[^\s\"'$<{-][^\s\"']{2,})",
         matches=("mysql -u root -p" + body(8) + " shop", "sshpass -p '" + body(9) + "' ssh host"),

@@ -95,6 +95,8 @@ GONE = {
     "azure": ("SharedAccessKeyName=R;SharedAccessKey=" + BODY + "12345678901=", BODY),
     "curl": ("curl -u admin:pw-7 https://example.org", "pw-7"),
     "mysql": ("mysql -uroot -ps3cret db", "s3cret"),
+    "docker": ("docker login -u me -p s3cretpw", "s3cretpw"),
+    "below its name": ("db:\n  password: |\n    hunter2xy\n", "hunter2xy"),
     "netrc": ("machine example.org login me password abc", "abc"),
     "text data url": (
         "data:text/plain;base64," + base64.b64encode(b"password=hunter2x").decode(),
@@ -145,6 +147,8 @@ STAYS = [
     'cookie = f"{cookie}; Path={path}"',
     "password: (bool, optional) hide it",
     "token = -1",
+    "secret:\n  version2 of it: see below",
+    "tokens:\n  password:\n    required: true",
     "SELECT password FROM users WHERE token = ?", "WHERE token = $1 AND password = :pw", "token = %s",
     'password = os.environ["DB_PASSWORD"]', 'api_key = get_key(); token = request.headers["x"]',
     # templates and placeholders
