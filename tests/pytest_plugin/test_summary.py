@@ -43,10 +43,8 @@ def twenty(project: Project) -> Project:
 def test_twenty_tests_on_two_workers_are_recorded_and_replayed_with_one_summary(twenty: Project) -> None:
     result = twenty.run_apart("-n", "2", "--openprogram-record=once")
     result.assert_outcomes(passed=20)
-    # Either worker may have needed the fixture of a module; then it was recorded by either.
-    result.stdout.re_match_lines(
-        [r"0 recordings used, 0 calls replayed, (5[2-4]) live calls, 0 tokens saved"]
-    )
+    # A module's fixture may be needed by both workers: then either records it, or one replays the other's.
+    result.stdout.re_match_lines([r"[0-2] recordings? used, [0-2] calls? replayed, 5[2-4] live calls, "])
     result.stdout.fnmatch_lines([f"{RECORDINGS} recordings made:"])
     assert len(twenty.recordings()) == RECORDINGS
 
