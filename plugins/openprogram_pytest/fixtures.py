@@ -1,4 +1,4 @@
-"""The fixtures."""
+"""The fixtures: one for a test's own recording, one for those of other fixtures, one for the settings."""
 
 from __future__ import annotations
 
