@@ -10,7 +10,7 @@ from openprogram_core.comparison.findings import Finding, Findings, explain
 from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.policy import ComparisonPolicy
 from openprogram_core.comparison.recording_diff import CallDiff, diff_recordings
-from openprogram_core.comparison.report import render_findings, render_skipped
+from openprogram_core.comparison.report import render_findings, render_out_of_reach, render_skipped
 from openprogram_core.comparison.texts import escape, one_line_difference
 from openprogram_core.comparison.verdicts import FieldSkip, FieldVerdict
 from openprogram_core.comparison.walk import MISSING, Difference, SkippedField
@@ -35,5 +35,6 @@ __all__ = [
     "find_first_difference",
     "one_line_difference",
     "render_findings",
+    "render_out_of_reach",
     "render_skipped",
 ]

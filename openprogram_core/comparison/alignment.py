@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from openprogram_core.comparison.digest import fingerprint
 from openprogram_core.comparison.editscript import edit_blocks
-from openprogram_core.comparison.skips import SkipOrigin, SkipState
+from openprogram_core.comparison.skips import Skips, SkipState
 
 MAX_EDITS = 200
 """Lists further apart than this are paired by index between their equal ends."""
 
 
 def align(
-    left: Sequence[Any], right: Sequence[Any], names: Mapping[str, SkipOrigin], state: SkipState | None
+    left: Sequence[Any], right: Sequence[Any], skips: Skips, state: SkipState | None
 ) -> Iterator[tuple[int | None, int | None]]:
     """Yield ``(left index, right index)`` of the items that belong together; None for a missing partner.
 
@@ -22,7 +22,7 @@ def align(
     """
     done = 0
     for block in edit_blocks(
-        _fingerprints(left, names, state), _fingerprints(right, names, state), MAX_EDITS
+        _fingerprints(left, skips, state), _fingerprints(right, skips, state), MAX_EDITS
     ):
         shift = block.right_from - block.left_from
         for index in range(done, block.left_from):
@@ -39,10 +39,8 @@ def align(
         yield index, index + len(right) - len(left)
 
 
-def _fingerprints(
-    items: Sequence[Any], names: Mapping[str, SkipOrigin], state: SkipState | None
-) -> list[bytes]:
+def _fingerprints(items: Sequence[Any], skips: Skips, state: SkipState | None) -> list[bytes]:
     return [
-        fingerprint(item, names, state.step(index) if state is not None else None)
+        fingerprint(item, skips, state.step(index) if state is not None else None)
         for index, item in enumerate(items)
     ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from openprogram_core.comparison.skips import SkipOrigin, SkipState
+from openprogram_core.comparison.skips import Skips, SkipState
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
 
@@ -18,16 +18,21 @@ def _nothing_more(key: str, value: Any) -> bool:
 
 def fingerprint(
     value: Any,
-    names: Mapping[str, SkipOrigin],
+    skips: Skips,
     state: SkipState | None,
     leave_out: Callable[[str, Any], bool] = _nothing_more,
+    below: Collection[str] = (),
 ) -> bytes:
     """Return 16 bytes that are the same for values that differ in skipped fields only.
 
-    ``names`` are skipped anywhere; ``state`` is where the value stands in the declared paths. ``leave_out``
-    is asked about the fields that are no dict and no list.
+    ``state`` is where the value stands. ``leave_out`` is asked about the fields that are no dict and no list,
+    in what stands under the keys ``below`` of ``value``.
     """
-    compared = _without_skipped(value, names, state, leave_out)
+    compared = _without_skipped(value, skips, state)
+    if isinstance(compared, dict):
+        for key in below:
+            if key in compared:
+                _leave_out(compared[key], leave_out)
     try:
         text = _encode(compared)
     except RecursionError:
@@ -56,12 +61,8 @@ def _encode_deep(value: Any) -> Iterator[str]:
             yield _encode(part)
 
 
-def _without_skipped(
-    value: Any,
-    names: Mapping[str, SkipOrigin],
-    state: SkipState | None,
-    leave_out: Callable[[str, Any], bool],
-) -> Any:
+def _without_skipped(value: Any, skips: Skips, state: SkipState | None) -> Any:
+    """Return a copy without what is skipped; its dicts and lists are new."""
     if not isinstance(value, dict | list | tuple):
         return value
     whole: list[Any] = []
@@ -71,6 +72,7 @@ def _without_skipped(
         if isinstance(part, dict):
             fields: dict[str, Any] = {}
             put(fields)
+            names = skips.names if below is None else below.names
             for key, inner in part.items():
                 step = below.step(key) if below is not None else None
                 if key in names or (step is not None and step.origin is not None):
@@ -78,7 +80,7 @@ def _without_skipped(
                 if isinstance(inner, dict | list | tuple):
                     fields[key] = None
                     todo.append((inner, step, _Setter(fields, key)))
-                elif not leave_out(key, inner):
+                else:
                     fields[key] = inner
         else:
             items: list[Any] = []
@@ -93,6 +95,17 @@ def _without_skipped(
                 else:
                     items.append(inner)
     return whole[0]
+
+
+def _leave_out(copied: Any, leave_out: Callable[[str, Any], bool]) -> None:
+    todo = [copied]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            for key in [key for key, inner in part.items() if leave_out(key, inner)]:
+                del part[key]
+        if isinstance(part, dict | list):
+            todo += part.values() if isinstance(part, dict) else part
 
 
 class _Setter:

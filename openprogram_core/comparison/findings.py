@@ -50,10 +50,7 @@ def explain(
 
 def _gathered(differences: Sequence[Difference], policy: ComparisonPolicy) -> list[Finding]:
     """Join two differences that are one: a removal and an insertion, or two values that changed places."""
-    prints = [
-        tuple(b"" if side is MISSING else fingerprint(side, policy.skips.names, None) for side in one[1:])
-        for one in differences
-    ]
+    prints = [_prints(one, policy) for one in differences]
     waiting: dict[tuple[bytes, ...], list[int]] = {}
     partner: dict[int, int] = {}
     for index, (recorded, incoming) in enumerate(prints):
@@ -71,6 +68,12 @@ def _gathered(differences: Sequence[Difference], policy: ComparisonPolicy) -> li
         elif other >= 0:
             findings.append(_joined(one, differences[other]))
     return findings
+
+
+def _prints(difference: Difference, policy: ComparisonPolicy) -> tuple[bytes, ...]:
+    state, _ = policy.skips.at(difference.field_path)
+    sides = (difference.recorded, difference.incoming)
+    return tuple(b"" if side is MISSING else fingerprint(side, policy.skips, state) for side in sides)
 
 
 def _joined(one: Difference, other: Difference) -> Finding:

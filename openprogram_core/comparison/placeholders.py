@@ -1,34 +1,81 @@
 """A placeholder in a recorded text stands for the secret that was there.
 
 The side that replays may no longer know the secret, so its text is whole where the recorded one has a hole.
+Only a credential of the request's own options can be unknown to it: what stands in the texts themselves is
+removed on both sides alike. So a hole is as narrow as such a credential, and what stands beside it is compared.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+
+SHORTEST = 8
+"""Characters of the shortest text a hole stands for: redaction removes no shorter value by its being known."""
+
+MOST_WAYS = 16
+"""Most ways to deal the holes out over the placeholders of the incoming text; beyond it, nothing fits."""
+
+_SPACE = re.compile(r"\s")
 
 
 def matches_with_holes(recorded: str, incoming: str, placeholder: str) -> bool:
-    """Say whether ``incoming`` is ``recorded`` with each placeholder replaced by some non-empty text.
+    """Say whether ``incoming`` is ``recorded`` with some placeholders replaced by what may have been there.
 
-    The pieces between the holes are looked for from left to right, each at its first place: if any fit
-    exists, that one does, so no place is looked at twice.
+    Each placeholder of ``recorded`` stands for one placeholder, or for `SHORTEST` characters and more without
+    whitespace and without a placeholder. In time proportional to the texts: False where too many ways to deal
+    the holes out would have to be tried.
     """
-    first, *middle = recorded.split(placeholder)
-    if not middle:
+    pieces = recorded.split(placeholder)
+    texts = incoming.split(placeholder)
+    spare = len(pieces) - len(texts)
+    if spare <= 0:
         return recorded == incoming
-    last = middle.pop()
-    if not incoming.startswith(first):
-        return False
-    position = len(first)
-    end = len(incoming) - len(last)
-    for piece in middle:
-        found = incoming.find(piece, position + 1, end)
-        if found < 0:
-            return False
+    starts = {0}
+    for place, text in enumerate(texts):
+        # Each further text takes at least one piece, and all pieces are taken.
+        most = place + spare
+        ends = {end for start in starts for end in _ends(text, pieces, start, most)}
+        starts = {end + 1 for end in ends}
+        if place == len(texts) - 1:
+            return len(pieces) in starts
+        if not starts or len(starts) > MOST_WAYS:
+            break
+    return False
+
+
+def _ends(text: str, pieces: Sequence[str], start: int, most: int) -> Iterator[int]:
+    """Yield each index, at most ``most``, up to which the pieces from ``start`` on make ``text``.
+
+    Where the pieces may stand in several places, they are in one word, and the first place leaves the most
+    room for the others: it alone is followed.
+    """
+    if not text.startswith(pieces[start]):
+        return
+    if text == pieces[start]:
+        yield start
+    position, stop = len(pieces[start]), -1
+    for index in range(start + 1, most + 1):
+        piece = pieces[index]
+        if stop < position:
+            space = _SPACE.search(text, position)
+            stop = space.start() if space is not None else len(text)
+        least = position + SHORTEST
+        if least > stop:
+            return
+        if least <= len(text) - len(piece) <= stop and text.endswith(piece):
+            yield index
+        space = _SPACE.search(piece)
+        if space is not None:
+            # The hole ends with the word it stands in, so there is one place.
+            found = stop - space.start()
+            if found < least or not text.startswith(piece, found):
+                return
+        else:
+            found = text.find(piece, least, stop)
+            if found < 0:
+                return
         position = found + len(piece)
-    return position < end and incoming.endswith(last)
 
 
 def pair_keys(recorded_only: Iterable[str], incoming_only: Iterable[str], placeholder: str) -> dict[str, str]:

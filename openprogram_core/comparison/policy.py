@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from openprogram_core._plugins import PluginSet
     from openprogram_core.redaction import Redactor
 
+MAY_LACK_SECRETS = frozenset({"model", "options"})
+"""Parts of a request in which a removed secret may be absent: keys and headers, never what is said."""
+
 SKIP_ARGUMENT = "skip argument"
 """Stands in a report in the place of a plugin's name for what was given as ``skip=[...]``."""
 
@@ -39,7 +42,7 @@ class ComparisonPolicy:
     @classmethod
     def exact(cls, skip: Iterable[str | FieldSkip] = ()) -> ComparisonPolicy:
         """No plugin takes part; only ``skip`` is skipped. Raises `FieldPathError`."""
-        return cls(Skips(_given(skip)))
+        return cls(Skips(given=_given(skip)))
 
     @classmethod
     def from_plugins(cls, plugins: PluginSet, skip: Iterable[str | FieldSkip] = ()) -> ComparisonPolicy:
@@ -51,7 +54,7 @@ class ComparisonPolicy:
         given = _given(skip)
         if not given:
             return policy
-        return replace(policy, skips=Skips([*given, *_declared_once(plugins)]))
+        return replace(policy, skips=Skips(_declared_once(plugins), given))
 
     @classmethod
     def for_replay(
@@ -59,8 +62,9 @@ class ComparisonPolicy:
     ) -> ComparisonPolicy:
         """Like `from_plugins`, and read the placeholder of redaction for what it is.
 
-        In a recorded text it stands for any non-empty text. A field with a secret name that holds it on one
-        side and is absent on the other is no difference.
+        In a recorded text it stands for a placeholder, or for a word of eight characters and more. A field
+        with a secret name below ``model`` or ``options`` that holds it on one side and is absent on the other
+        is no difference.
         """
         from openprogram_core.redaction import PLACEHOLDER
 
@@ -83,12 +87,22 @@ class ComparisonPolicy:
         The value stands at the root. Not the other way round: values that are equal by a hook's word, or
         where a placeholder stands for text, have other bytes.
         """
-        return fingerprint(value, self.skips.names, self.skips.paths, self._may_be_absent)
+        return fingerprint(value, self.skips, self.skips.paths, self.may_be_absent, MAY_LACK_SECRETS)
 
-    def _may_be_absent(self, key: str, value: Any) -> bool:
-        if self.placeholder is None or self.secret_field is None:
+    def may_be_absent(self, key: object, value: Any) -> bool:
+        """Whether a field is a removed secret, which a side that needs no key may lack."""
+        if self.placeholder is None or self.secret_field is None or type(key) is not str:
             return False
         return type(value) is str and value == self.placeholder and self.secret_field(key)
+
+    def compares(self, path: str) -> bool:
+        """Whether no declared skip covers a place."""
+        return self.skips.at(path)[1] is None
+
+    def compares_length(self, path: str) -> bool:
+        """Whether two lists at a place must have as many items; not when single items are skipped."""
+        state, origin = self.skips.at(path)
+        return origin is None and not (state is not None and state.skips_items())
 
     def verdict(self, path: str, recorded: Any, incoming: Any) -> tuple[FieldVerdict | None, str]:
         """Ask the plugins about two values that differ; the first answer and whose it is.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from openprogram_core._json import dump_model
 from openprogram_core.comparison.differences import find_first_difference
 from openprogram_core.comparison.editscript import edit_blocks
 from openprogram_core.comparison.findings import Findings, explain
@@ -132,10 +134,12 @@ def _ending(call: RecordedCall) -> dict[str, Any]:
 def _first_event(left: RecordedCall, right: RecordedCall, policy: ComparisonPolicy) -> int | None:
     shared = min(left.event_count, right.event_count)
     for index, (one, other) in enumerate(zip(left.events(), right.events(), strict=False)):
-        if one == other:
+        # Not by ==, for which 1 is True.
+        left_json, right_json = dump_model(one), dump_model(other)
+        if left_json == right_json:
             continue
         difference = find_first_difference(
-            one.model_dump(mode="json"), other.model_dump(mode="json"), "event", policy=policy
+            json.loads(left_json), json.loads(right_json), "event", policy=policy
         )
         if difference is not None:
             return index
@@ -152,6 +156,6 @@ def _message(call: RecordedCall) -> dict[str, Any] | None:
             if builder.done:
                 break
             builder.add(event)
-        return builder.message.model_dump(mode="json")
+        return cast("dict[str, Any]", json.loads(dump_model(builder.message)))
     except EventProtocolError:
         return None

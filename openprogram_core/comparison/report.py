@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from openprogram_core.comparison.findings import Finding, Findings
+from openprogram_core.comparison.policy import ComparisonPolicy
 from openprogram_core.comparison.textdiff import render_changes
 from openprogram_core.comparison.texts import describe, json_type, show, show_pair
 from openprogram_core.comparison.walk import SkippedField
@@ -57,6 +58,21 @@ def _pair(finding: Finding, sides: Sides) -> Iterator[str]:
         left, right = f"{left} ({json_type(recorded)})", f"{right} ({json_type(incoming)})"
     yield f"  {sides[0]} {left}"
     yield f"  {sides[1]} {right}"
+
+
+def render_out_of_reach(findings: Findings, policy: ComparisonPolicy) -> list[str]:
+    """Return one line for each skip by name that does not reach what was found, and how to skip it."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for finding in findings.found:
+        origin = policy.skips.out_of_reach(finding.field_path)
+        if origin is not None:
+            places.setdefault((origin.field, origin.plugin), []).append(finding.field_path)
+    return [
+        f"{show(field)[1:-1]} ({plugin}) is not skipped at {', '.join(paths[:3])}"
+        f"{', …' if len(paths) > 3 else ''}: such a name there is no field of a message. "
+        "Skip it by its path if it does not count"
+        for (field, plugin), paths in places.items()
+    ]
 
 
 def render_skipped(skipped: Sequence[SkippedField], placeholders: int) -> list[str]:

@@ -21,6 +21,10 @@ class FieldSkip:
 
     ``field``: a bare name (``timestamp``) anywhere, or a path from the request's root with ``[*]`` for every
     index (``context.messages[*].id``). ``reason`` is shown in the report of a mismatch.
+
+    A bare name that a plugin declares reaches, in a request, the fields of messages, contents, tools, model
+    and options, and headers, and not what others name: tool schemas, arguments, metadata, bodies, opaque
+    data. A path reaches everywhere, and so does a name that a person gives as ``skip``.
     """
 
     field: str

@@ -8,9 +8,9 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from openprogram_core.comparison.alignment import align
-from openprogram_core.comparison.paths import Segment, format_path, join_path
+from openprogram_core.comparison.paths import Segment, format_path, join_path, parse_path
 from openprogram_core.comparison.placeholders import matches_with_holes, pair_keys
-from openprogram_core.comparison.policy import ComparisonPolicy
+from openprogram_core.comparison.policy import MAY_LACK_SECRETS, ComparisonPolicy
 from openprogram_core.comparison.skips import SkipOrigin, SkipState
 from openprogram_core.comparison.verdicts import FieldVerdict
 
@@ -50,7 +50,8 @@ class SkippedField(NamedTuple):
 
 Child: TypeAlias = tuple[Segment, Any, Any, SkipState | None]
 _COMPARED_BY_VALUE = frozenset({str, int, bool, bytes})
-_SEQUENCES = frozenset({list, tuple})
+_CONTAINERS = frozenset({dict, list, tuple})
+_CONTAINER_TYPES = (dict, list, tuple)
 ALIGNED_DEPTH = 64
 """Lists nested deeper are paired by index: fingerprints of their items would be taken once a level."""
 
@@ -104,7 +105,6 @@ class Walk:
         self.skipped: list[SkippedField] = []
         self.placeholders = 0
         self._policy = policy
-        self._names = policy.skips.names
         self._path = path
         self._notes = notes
         self._aligned = aligned
@@ -123,7 +123,7 @@ class Walk:
         while True:
             for segment, left, right, below in children:
                 kind = type(left)
-                if kind is type(right) and (kind is dict or kind in _SEQUENCES):
+                if kind is type(right) and (kind in _CONTAINERS or issubclass(kind, _CONTAINER_TYPES)):
                     if self._known_equal and (id(left), id(right)) in self._known_equal:
                         continue
                     self._entering = segment
@@ -153,7 +153,7 @@ class Walk:
     def _children(self, left: Any, right: Any, state: SkipState | None) -> Sequence[Child]:
         if left is right:
             return ()
-        if type(left) is dict:
+        if isinstance(left, dict):
             return self._fields(left, right, state)
         if self._aligned and max(len(left), len(right)) > 1 and len(self._frames) < ALIGNED_DEPTH:
             return self._aligned_items(left, right, state)
@@ -199,10 +199,11 @@ class Walk:
             pending.sort()
         except TypeError:
             pending.sort(key=lambda key: (type(key).__name__, repr(key)))
+        names = self._policy.skips.names if state is None else state.names
         children: list[Child] = []
         for key in pending:
             one, other = left.get(key, MISSING), right.get(renamed.get(key, key), MISSING)
-            origin = self._names.get(key)
+            origin = names.get(key)
             if origin is not None:
                 self._note_declared(key, one, other, origin)
             else:
@@ -222,7 +223,7 @@ class Walk:
         self, left: Sequence[Any], right: Sequence[Any], state: SkipState | None
     ) -> Sequence[Child]:
         items: list[Child] = []
-        for index, other_index in align(left, right, self._names, state):
+        for index, other_index in align(left, right, self._policy.skips, state):
             if index is None:
                 self._add(items, other_index or 0, MISSING, right[other_index or 0], state)
             elif other_index is None:
@@ -235,12 +236,15 @@ class Walk:
         placeholder = self._policy.placeholder or ""
         if type(left) is str and type(right) is str:
             return placeholder in left and matches_with_holes(left, right, placeholder)
-        if isinstance(segment, str) and self._policy.secret_field is not None:
-            one_sided = (left is MISSING and right == placeholder) or (
-                right is MISSING and left == placeholder
-            )
-            return one_sided and self._policy.secret_field(segment)
-        return False
+        if left is not MISSING and right is not MISSING:
+            return False
+        there = right if left is MISSING else left
+        return self._policy.may_be_absent(segment, there) and self._first_step(segment) in MAY_LACK_SECRETS
+
+    def _first_step(self, segment: Segment) -> object:
+        """The part of a request in which ``segment`` stands."""
+        steps = [*parse_path(self._path), *(frame.segment for frame in self._frames), segment]
+        return next(step for step in steps if step is not _ROOT)
 
     def _judge(self, segment: Segment, left: Any, right: Any) -> tuple[int, Difference | None]:
         """Ask the plugins from the top down. Returns how many frames stay, and the difference that counts."""

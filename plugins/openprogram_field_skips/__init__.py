@@ -7,7 +7,10 @@ from openprogram_core import hookimpl
 from openprogram_core.comparison import FieldSkip
 
 NON_DETERMINISTIC_FIELD_NAMES: frozenset[str] = frozenset({"timestamp"})
-"""Names of fields that are not compared, wherever they stand."""
+"""Names of wall-clock fields, which are not compared.
+
+In a request not below what others name: a tool's parameter or argument called ``timestamp`` is compared. See
+`openprogram_core.comparison.FieldSkip`."""
 
 __all__ = ["NON_DETERMINISTIC_FIELD_NAMES", "field_skips"]
 

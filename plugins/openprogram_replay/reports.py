@@ -13,9 +13,11 @@ from openprogram_core.comparison import (
     explain,
     find_first_difference,
     render_findings,
+    render_out_of_reach,
     render_skipped,
 )
 from openprogram_core.recordings import RecordedCall, Recording
+from openprogram_replay.kinds import Kinds
 from openprogram_replay.selection import count_calls, lane_name
 
 if TYPE_CHECKING:
@@ -108,6 +110,7 @@ def _lines(facts: MismatchFacts) -> Iterator[str]:
         yield f"call {compared.call_index} has {_differences(findings)} from this request:"
         for line in render_findings(findings):
             yield f"  {line}"
+        yield from render_out_of_reach(findings, facts.policy)
         yield from render_skipped(findings.skipped, findings.placeholders)
     yield ""
     yield (
@@ -135,12 +138,12 @@ def _nearest(facts: MismatchFacts, most: int) -> list[RecordedCall]:
 
 
 def _equal_calls(facts: MismatchFacts) -> list[RecordedCall]:
-    context = facts.incoming["context"]
-    kind = (facts.incoming["model"].get("api"), facts.incoming["model"].get("id"), len(context["messages"]))
+    kinds = Kinds(facts.policy)
+    kind = kinds.of_request(facts.incoming)
     return [
         call
         for call in _nearest(facts, LOOKED_AT)
-        if (call.api, call.model_id, call.message_count) == kind
+        if (facts.policy.hooks or kinds.of_call(call) == kind)
         and find_first_difference(call.request(), facts.incoming, policy=facts.policy) is None
     ]
 
@@ -176,7 +179,7 @@ def _closest(facts: MismatchFacts) -> _Closest | None:
     best: _Closest | None = None
     api = facts.incoming["model"].get("api")
     for call in _nearest(facts, WEIGHED):
-        if call.api != api:
+        if call.api != api and facts.policy.compares("model.api"):
             continue
         findings = _explain(facts, call)
         if best is None or _weight(findings) < _weight(best.findings):

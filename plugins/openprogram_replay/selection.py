@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from openprogram_core.comparison import ComparisonPolicy, Difference, find_differences, find_first_difference
 from openprogram_core.recordings import RecordedCall
 from openprogram_replay.checking import RequestChecker
+from openprogram_replay.kinds import Kind, Kinds
 
 WEIGHED = 50
 """Most calls a request that fits none is held against, to name the closest."""
@@ -77,8 +78,13 @@ def lane_name(lane: str | None) -> str:
     return "no lane" if lane is None else f"lane {lane!r}"
 
 
+def _own_lane_first(lane: str | None, kinds: Sequence[dict[str | None, _Bucket]]) -> list[_Bucket]:
+    own = [lanes[lane] for lanes in kinds if lane in lanes]
+    return own + [bucket for lanes in kinds for name, bucket in lanes.items() if name != lane]
+
+
 class _Bucket:
-    """The calls of one lane, api, model and message count, hashed one after the other as far as needed."""
+    """The calls of one lane and kind, hashed one after the other as far as needed."""
 
     def __init__(self) -> None:
         self.calls: list[RecordedCall] = []
@@ -93,26 +99,28 @@ class AnyOrderSelection:
         self.used: set[int] = set()
         self._calls = calls
         self._policy = policy
-        self._buckets: dict[tuple[str, str, int], dict[str | None, _Bucket]] = {}
+        self._kinds = Kinds(policy)
+        self._buckets: dict[Kind, dict[str | None, _Bucket]] = {}
         for call in calls:
-            kind = (call.api, call.model_id, call.message_count)
-            lanes = self._buckets.setdefault(kind, {})
+            lanes = self._buckets.setdefault(self._kinds.of_call(call), {})
             lanes.setdefault(call.lane, _Bucket()).calls.append(call)
 
     def take(self, lane: str | None, incoming: dict[str, Any]) -> RecordedCall | Refusal:
         """See `Selection.take`."""
-        model, messages = incoming["model"], incoming["context"].get("messages", ())
-        lanes = self._buckets.get((model.get("api"), model.get("id"), len(messages)), {})
-        buckets = [lanes[lane]] if lane in lanes else []
-        buckets += [bucket for name, bucket in lanes.items() if name != lane]
+        kind = self._kinds.of_request(incoming)
+        buckets = _own_lane_first(lane, [self._buckets.get(kind, {})])
         wanted = self._policy.fingerprint(incoming)
         call = next((found for bucket in buckets if (found := self._hashed(bucket, wanted))), None)
         if call is None:
             call = next(self._equal(buckets, incoming), None)
-        if call is None:
-            return self._refuse(buckets, incoming)
-        self.used.add(call.call_index)
-        return call
+        if call is None and self._policy.hooks:
+            # A plugin may say that the model or a whole message does not count.
+            others = [lanes for other, lanes in self._buckets.items() if other != kind]
+            call = next(self._equal(_own_lane_first(lane, others), incoming), None)
+        chosen = call if call is not None else self._refuse(buckets, incoming)
+        if not isinstance(chosen, Refusal):
+            self.used.add(chosen.call_index)
+        return chosen
 
     def _hashed(self, bucket: _Bucket, wanted: bytes) -> RecordedCall | None:
         while True:
@@ -136,7 +144,7 @@ class AnyOrderSelection:
                 if find_first_difference(call.request(), incoming, policy=self._policy) is None:
                     yield call
 
-    def _refuse(self, buckets: list[_Bucket], incoming: dict[str, Any]) -> Refusal:
+    def _refuse(self, buckets: list[_Bucket], incoming: dict[str, Any]) -> RecordedCall | Refusal:
         similar = [call for bucket in buckets for call in bucket.calls]
         free = [call for call in similar if call.call_index not in self.used]
         free = free or [call for call in self._calls if call.call_index not in self.used]
@@ -146,7 +154,7 @@ class AnyOrderSelection:
             recorded = f"{count_calls(equal)} equal to it" if equal else count_calls(len(self._calls))
             return Refusal(len(self._calls), Difference("call_index", recorded, "one more call"), None)
         differences, call = self._closest(free, incoming)
-        return Refusal(call.call_index, differences[0], call)
+        return Refusal(call.call_index, differences[0], call) if differences else call
 
     def _closest(
         self, free: list[RecordedCall], incoming: dict[str, Any]

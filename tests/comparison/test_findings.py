@@ -100,7 +100,7 @@ def test_nesting_has_no_limit() -> None:
 def test_what_was_skipped_is_told_by_plugin_and_place() -> None:
     policy = replace(ComparisonPolicy.exact(["timestamp"]), placeholder="[secret removed]")
     recorded = {"list": [{"timestamp": n} for n in range(9)], "text": "key [secret removed]"}
-    incoming = {"list": [{"timestamp": -1} for n in range(9)], "text": "key of mine"}
+    incoming = {"list": [{"timestamp": -1} for n in range(9)], "text": "key of-my-own"}
     findings = explain(recorded, incoming, policy=policy)
     assert findings.found == ()
     assert render_skipped(findings.skipped, findings.placeholders) == [

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from openprogram_core.cli import main
-from openprogram_core.providers import AssistantMessageEvent, StreamOptions, UserMessage
-from tests.replay.sessions import Call, agent_run, ask, say, write_recording
+from openprogram_core.providers import AssistantMessageEvent, StreamOptions, ToolCall, UserMessage
+from tests.replay.sessions import Call, agent_run, ask, say, use_tools, write_recording
 
 
 def diff(*arguments: object) -> int:
@@ -144,3 +144,21 @@ def test_on_a_terminal_it_is_coloured_and_nothing_in_it_is_obeyed(
     assert "[red]\\x1b[2J" in out
     assert "\x1b[31m" in out
     assert "\x1b[2J" not in out
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [({"n": 1}, {"n": True}), ({"n": 0.0}, {"n": -0.0}), ({"timestamp": 1}, {"timestamp": 2})],
+)
+def test_an_answer_that_differs_in_an_argument_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    files = [
+        write_recording(
+            tmp_path / f"{name}.jsonl",
+            [Call(ask("a"), use_tools(ToolCall(id="1", name="t", arguments=some)))],
+        )
+        for name, some in (("a", first), ("b", second))
+    ]
+    assert diff(*files) == 1
+    assert f"message.content[0].arguments.{next(iter(first))}" in capsys.readouterr().out

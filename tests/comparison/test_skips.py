@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, get_args, get_origin
 
 import pytest
 from hypothesis import given, settings
+from pydantic import BaseModel
 
-from openprogram_core import hookimpl
+from openprogram_core import default_plugin_set, hookimpl
 from openprogram_core._plugins import PluginSet
 from openprogram_core.comparison import (
     MISSING,
@@ -19,7 +20,9 @@ from openprogram_core.comparison import (
     find_differences,
     find_first_difference,
 )
+from openprogram_core.comparison.paths import parse_path
 from openprogram_core.errors import PluginError
+from openprogram_core.providers import Context, Model, SimpleStreamOptions
 from openprogram_field_skips import NON_DETERMINISTIC_FIELD_NAMES
 from tests.comparison.json_values import canonical, pairs
 
@@ -209,3 +212,94 @@ def test_a_hook_that_returns_no_verdict_is_named(answer: Any) -> None:
         PluginError, match=r"plugin 'Judge', hook compare_field: returned .* FieldVerdict\.SKIP"
     ):
         find_first_difference(1, 2, policy=policy(Judge(lambda path: answer)))
+
+
+OTHERS_NAMES = [
+    "context.tools[0].parameters",
+    "context.messages[0].content[1].arguments",
+    "context.messages[0].content[0].data",
+    "context.messages[0].content[0].citations[0]",
+    "context.messages[0].service_details",
+    "model.compat",
+    "options.metadata",
+    "options.extra_body",
+    "options.response_format",
+    "options.tool_choice",
+    "options.of_a_vendor",
+]
+OUR_FIELDS = [
+    "",
+    "model",
+    "model.headers",
+    "context",
+    "context.messages[3]",
+    "context.messages[3].usage.cost",
+    "context.messages[0].content[2]",
+    "context.tools[1]",
+    "options",
+    "options.headers",
+    "anything.at[0].all",
+]
+
+
+def placed(path: str, value: Any) -> Any:
+    """Put a value at a path; lists are filled up with nulls."""
+    for step in reversed(parse_path(path)):
+        value = [None] * step + [value] if isinstance(step, int) else {step: value}
+    return value
+
+
+def differ(path: str, rules: ComparisonPolicy | None, name: str = "timestamp") -> bool:
+    """Whether a change of a name below a path is found, the same by every way of comparing."""
+    rules = rules or ComparisonPolicy.from_plugins(default_plugin_set())
+    found: list[bool] = []
+    for recorded, incoming in (({name: 1}, {name: 2}), ({name: 1}, {}), ({name: [1]}, {name: {}})):
+        one, other = placed(path, recorded), placed(path, incoming)
+        found.append(find_first_difference(one, other, policy=rules) is not None)
+        found.append(find_first_difference(recorded, incoming, path, policy=rules) is not None)
+        found.append(compare(one, other, policy=rules, aligned=True).differences != ())
+        found.append(rules.fingerprint(one) != rules.fingerprint(other))
+    assert len(set(found)) == 1, found
+    return found[0]
+
+
+@pytest.mark.parametrize("path", OUR_FIELDS)
+def test_a_plugins_name_reaches_the_fields_of_our_types(path: str) -> None:
+    assert not differ(path, None)
+
+
+@pytest.mark.parametrize("path", OTHERS_NAMES)
+def test_a_plugins_name_does_not_reach_what_others_name(path: str) -> None:
+    assert differ(path, None)
+    assert differ(f"{path}.deeper[3].still", None)
+    plugin = DeclareSkips(FieldSkip("nonce"))
+    assert differ(path, policy(plugin), "nonce")
+    assert not differ(path, policy(plugin, skip=["nonce"]), "nonce")
+    assert differ(path, policy(plugin, skip=["timestamp"]), "nonce")
+    by_path = policy(DeclareSkips(FieldSkip("nonce"), FieldSkip(f"{path}.nonce")))
+    assert not differ(path, by_path, "nonce")
+
+
+def test_no_free_form_field_of_our_types_is_forgotten() -> None:
+    """Every field that takes any names is either out of reach of a plugin's name, or holds headers."""
+    rules = policy(DeclareSkips(FieldSkip("nonce")))
+    roots = {"model": Model, "context": Context, "options": SimpleStreamOptions}
+    open_fields = {path for root, model in roots.items() for path in free_form(model, root)}
+    assert "context.messages[0].content[0].arguments" in open_fields
+    for path in open_fields:
+        reached = find_first_difference({"nonce": 1}, {"nonce": 2}, path, policy=rules) is None
+        assert reached == path.endswith(".headers"), path
+
+
+def free_form(annotation: Any, path: str) -> Iterator[str]:
+    """Yield the places below a type whose names are not the type's."""
+    if annotation is Any or get_origin(annotation) is dict:
+        yield path
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        for name, field in annotation.model_fields.items():
+            if not field.exclude:
+                yield from free_form(field.annotation, f"{path}.{name}")
+    else:
+        below = f"{path}[0]" if get_origin(annotation) is list else path
+        for argument in get_args(annotation):
+            yield from free_form(argument, below)

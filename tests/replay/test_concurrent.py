@@ -3,19 +3,23 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import random
+import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pytest
 
-from openprogram_core.providers import ApiProvider, AssistantMessageEvent, StreamOptions
+from openprogram_core import hookimpl
+from openprogram_core.comparison import FieldVerdict
+from openprogram_core.providers import ApiProvider, AssistantMessageEvent, StreamOptions, UserMessage
 from openprogram_core.recordings import call_lane
 from openprogram_core.testing import ScriptedProvider
 from openprogram_record import RecordingProvider, RecordingSink
 from openprogram_replay import ReplayMismatch, ReplayProvider
-from tests.replay.sessions import Call, ask, say, write_recording
+from tests.replay.sessions import MODEL, Call, ask, say, write_recording
 
 T = TypeVar("T")
 ORDERS: tuple[Literal["ordered", "any-order"], ...] = ("ordered", "any-order")
@@ -168,3 +172,55 @@ async def test_recorded_concurrently_and_replayed_in_any_start_order(tmp_path: P
             replayed = await asyncio.gather(*(play_in_lane(provider, calls[number]) for number in chosen))
             assert replayed == [recorded[number] for number in chosen]
             provider.assert_consumed()
+
+
+SKIPS: dict[str, tuple[list[str], Callable[[Call], None]]] = {
+    "api": (["model.api"], lambda call: setattr(call, "model", MODEL.model_copy(update={"api": "other"}))),
+    "model": (
+        ["model"],
+        lambda call: setattr(call, "model", MODEL.model_copy(update={"id": "m", "api": "o"})),
+    ),
+    "id": (["id"], lambda call: setattr(call, "model", MODEL.model_copy(update={"id": "other"}))),
+    "messages": (["context.messages"], lambda call: call.context.messages.append(UserMessage(content="x"))),
+    "name": (["messages"], lambda call: call.context.messages.append(UserMessage(content="x"))),
+    "context": (["context"], lambda call: call.context.messages.clear()),
+    "one": (["context.messages[1]"], lambda call: call.context.messages.append(UserMessage(content="x"))),
+    "each": (["context.messages[*]"], lambda call: call.context.messages.clear()),
+}
+
+
+class SkipPaths:
+    """Says of places that they do not count, one difference after the other."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = paths
+
+    @hookimpl
+    def compare_field(self, field_path: str, recorded: Any, incoming: Any) -> FieldVerdict | None:
+        steps = re.sub(r"\[\d+\]", "[*]", field_path)
+        names = field_path.split(".")
+        skipped = {field_path, steps, names[-1]} & set(self.paths)
+        return FieldVerdict.SKIP if skipped else None
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("by_hook", [False, True])
+@pytest.mark.parametrize("name", SKIPS)
+async def test_what_is_skipped_is_no_reason_to_refuse(
+    tmp_path: Path, order: Literal["ordered", "any-order"], by_hook: bool, name: str
+) -> None:
+    skip, change = SKIPS[name]
+    path = write_recording(tmp_path / "run.jsonl", [Call(ask("a"), say("1")), Call(ask("a"), say("2"))])
+    plugins = [SkipPaths(skip)] if by_hook else []
+    provider = ReplayProvider(path, order=order, plugins=plugins, skip=[] if by_hook else skip)
+    call = Call(ask("a"), [])
+    change(call)
+    assert await play(provider, call) == say("1")
+    # Another difference is one, and is named.
+    with pytest.raises(ReplayMismatch, match=r"call 1, field options\.seed") as caught:
+        await play(provider, replace(call, options=StreamOptions(seed=1)))
+    assert "call 1 has 1 difference" in caught.value.report()
+    assert await play(provider, call) == say("2")
+    with pytest.raises(ReplayMismatch, match="field call_index") as caught:
+        await play(provider, call)
+    assert "used twice, this is the third time" in caught.value.report()

@@ -123,10 +123,10 @@ async def test_a_hole_where_the_replaying_side_no_longer_knows_the_secret(tmp_pa
     orders: tuple[Literal["ordered", "any-order"], ...] = ("ordered", "any-order")
     for order in orders:
         provider = ReplayProvider(path, order=order)
-        await anext(provider.stream(MODEL, ask("my pin is tulip, keep it"), StreamOptions()))
+        await anext(provider.stream(MODEL, ask("my pin is tulip-87, keep it"), StreamOptions()))
         assert provider.calls_used == 1
     mismatch = await refused(
-        provider, Call(ask("my pin is tulip, keep it"), [], options=StreamOptions(seed=1))
+        provider, Call(ask("my pin is tulip-87, keep it"), [], options=StreamOptions(seed=1))
     )
     assert "a placeholder stood for a removed secret once" in mismatch.report()
 
