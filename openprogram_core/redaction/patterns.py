@@ -41,7 +41,7 @@ class CompiledValueRule:
         self._group: int = self._pattern.groupindex.get(b"secret", 0)
         # Compiled at the first stream that needs it; False when the pattern does not say.
         self._beginnings: Any = None
-        self._boundary = _begins_at_boundary(rule.pattern, self.literals)
+        self.begins_with_literal = _begins_at_boundary(rule.pattern, self.literals)
         self._check(plugin)
         self.late = any(self._is_late(text.encode("utf-8", "surrogatepass")) for text in rule.matches)
         """Whether four characters or more of the secret may stand before the literal."""
@@ -125,7 +125,11 @@ class CompiledValueRule:
 
     def may_begin(self, data: bytes, start: int) -> bool:
         """Whether a match may have its literal at ``start``, judged by what stands before it."""
-        if not self._boundary or start == 0 or not (_is_word(data[start - 1]) and _is_word(data[start])):
+        if (
+            not self.begins_with_literal
+            or start == 0
+            or not (_is_word(data[start - 1]) and _is_word(data[start]))
+        ):
             return True
         # In JSON text a line break before the literal is an escape whose letter is glued to it.
         return _ESCAPE_BEFORE.search(data, max(0, start - 8), start) is not None

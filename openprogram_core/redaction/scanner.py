@@ -43,10 +43,15 @@ _OPTION_NAME = re.compile(rb"(?:--?|\b(?:set)?env[ \t]+)[\w.-]*\Z", re.IGNORECAS
 _NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-")
 _NAME_TAIL = re.compile(rb"(?:[A-Za-z0-9_-]|%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA]))*")
 _LONGEST_NAME = 64
+_WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
+# Nothing before, or what is neither part of a word nor the head of an escape.
+_AT_START = re.compile(rb"(?:\A|[^A-Za-z0-9_\\%\x1b\[-]|(?:\A|[^\x1b])\[)\Z")
+_BEGUN = Source("shape", "openprogram_core", "beginning of what was removed")
 _NAME = -1
 _DATA_URL = -2
 _ENCODED = -3
 _ESCAPE = -4
+_PLACEHOLDER = -5
 # Letters, digits, `-` and `_` need no percent-encoding: where they have one, a name may be hidden.
 _ENCODED_LITERALS = tuple(
     b"%%%02x" % byte for byte in b"-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -107,6 +112,15 @@ class Scanner:
             meanings.setdefault(literal, []).append(_ENCODED)
         for literal in _ESCAPE_LITERALS:
             meanings.setdefault(literal, []).append(_ESCAPE)
+        meanings.setdefault(PLACEHOLDER.encode(), []).append(_PLACEHOLDER)
+        self._begun = {
+            literal[:length]
+            for compiled in self._values
+            if compiled.begins_with_literal
+            for literal in compiled.literals
+            for length in range(1, len(literal))
+        }
+        self._longest_begun = max(map(len, self._begun), default=0)
         literals = list(meanings)
         self._meanings = list(meanings.values())
         self._stream_literals = [
@@ -193,6 +207,7 @@ class Scanner:
         starts: dict[int, list[int]] = {}
         names: list[tuple[int, int]] = []
         urls: list[int] = []
+        placeholders: list[int] = []
         for number, start, end in hits:
             for meaning in self._meanings[number]:
                 if meaning >= 0:
@@ -201,6 +216,8 @@ class Scanner:
                     names.append((start, end))
                 elif meaning == _DATA_URL:
                     urls.append(start)
+                elif meaning == _PLACEHOLDER and data.startswith(PLACEHOLDER.encode(), start):
+                    placeholders.append(start)
         opened: list[int] = []
         running = [(self._values[index], places) for index, places in starts.items()]
         running += [(rule, [0]) for rule in self._without_literal]
@@ -223,7 +240,24 @@ class Scanner:
         if urls:
             at = [start for start, _ in to_characters(data, len(text), [(at, at) for at in urls])]
             edits = self._data_urls(text, at, edits, depth, opened)
+        pairs = [(self._begun_before(data, place), place) for place in placeholders]
+        for start, place in to_characters(data, len(text), [pair for pair in pairs if pair[0] < pair[1]]):
+            edits.append(Edit(start, place + len(PLACEHOLDER), PLACEHOLDER, _BEGUN))
         return Look(edits, min(opened, default=None), first_name)
+
+    def _begun_before(self, data: bytes, place: int) -> int:
+        """Return where the written beginning of a secret starts that a placeholder at ``place`` cut off.
+
+        A stream may have written ``gith`` before a literal was complete, or three characters of a value.
+        Requests that repeat the reply must read alike whether it was redacted whole or in pieces.
+        """
+        for length in range(min(self._longest_begun, place), 0, -1):
+            start = place - length
+            piece = data[start:place].lower()
+            short = length < 4 and all(byte in _WORD_BYTES for byte in piece)
+            if (short or piece in self._begun) and _AT_START.search(data, max(0, start - 3), start):
+                return start
+        return place
 
     def _data_urls(
         self, text: str, places: Sequence[int], edits: list[Edit], depth: int, opened: list[int]
