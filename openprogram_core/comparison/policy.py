@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_core.comparison.digest import fingerprint
 from openprogram_core.comparison.paths import FieldPathError
+from openprogram_core.comparison.placeholders import nothing_begins
 from openprogram_core.comparison.skips import Skips
 from openprogram_core.comparison.verdicts import FieldSkip, FieldVerdict
 from openprogram_core.errors import PluginError
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MAY_LACK_SECRETS = frozenset({"model", "options"})
 """Parts of a request in which a removed secret may be absent: keys and headers, never what is said."""
+
+SHORTEST_PIECE = 4
+"""Characters of a known value from which on a stream holds it back; a rule's literal is held once whole."""
 
 SKIP_ARGUMENT = "skip argument"
 """Stands in a report in the place of a plugin's name for what was given as ``skip=[...]``."""
@@ -38,6 +42,7 @@ class ComparisonPolicy:
     hooks: tuple[_CompareHook, ...] = ()
     placeholder: str | None = None
     secret_field: Callable[[str], bool] | None = None
+    begins_secret: Callable[[str], bool] = nothing_begins
 
     @classmethod
     def exact(cls, skip: Iterable[str | FieldSkip] = ()) -> ComparisonPolicy:
@@ -62,7 +67,8 @@ class ComparisonPolicy:
     ) -> ComparisonPolicy:
         """Like `from_plugins`, and read the placeholder of redaction for what it is.
 
-        In a recorded text it stands for a placeholder, or for a word of eight characters and more. A field
+        In a recorded text it stands for a placeholder, before which may stand what a stream shows of a secret
+        before it is known for one, or for eight characters and more without whitespace. A field
         with a secret name below ``model`` or ``options`` that holds it on one side and is absent on the other
         is no difference.
         """
@@ -74,7 +80,12 @@ class ComparisonPolicy:
             return isinstance(probe, dict) and probe.get(key) == PLACEHOLDER
 
         policy = cls.from_plugins(plugins, skip)
-        return replace(policy, placeholder=PLACEHOLDER, secret_field=secret_field)
+        return replace(
+            policy,
+            placeholder=PLACEHOLDER,
+            secret_field=secret_field,
+            begins_secret=plugins.remember("comparison.beginnings", lambda: _beginnings(redactor.literals)),
+        )
 
     @classmethod
     def _compile(cls, plugins: PluginSet) -> ComparisonPolicy:
@@ -136,6 +147,16 @@ class ComparisonPolicy:
                 )
             return answer, hook.plugin
         return None, ""
+
+
+def _beginnings(literals: Iterable[str]) -> Callable[[str], bool]:
+    """Return what says whether a stream may have shown a text of a secret before that was known for one."""
+    beginnings = {literal[:end].lower() for literal in literals for end in range(1, len(literal))}
+
+    def begins_secret(text: str) -> bool:
+        return len(text) < SHORTEST_PIECE or text.lower() in beginnings
+
+    return begins_secret
 
 
 def _image(*values: Any) -> list[bytes]:

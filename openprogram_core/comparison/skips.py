@@ -32,7 +32,7 @@ class _Node:
 
 
 class SkipState:
-    """Where a walk stands: ``origin`` says whether this place is skipped, ``names`` which of its fields are."""
+    """Where a walk stands: ``origin`` says whether this place is skipped, ``names`` which fields of it."""
 
     __slots__ = ("_nodes", "_place", "_skips", "_steps", "_with_index", "names", "origin")
 

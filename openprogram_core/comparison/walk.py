@@ -188,7 +188,10 @@ class Walk:
             if missing and self._policy.placeholder is not None:
                 lost = [key for key in pending if key not in right and isinstance(key, str)]
                 renamed = pair_keys(
-                    lost, (key for key in added if isinstance(key, str)), self._policy.placeholder
+                    lost,
+                    (key for key in added if isinstance(key, str)),
+                    self._policy.placeholder,
+                    self._policy.begins_secret,
                 )
                 self.placeholders += len(renamed)
             taken = set(renamed.values())
@@ -235,7 +238,9 @@ class Walk:
     def _is_hole(self, left: Any, right: Any, segment: Segment) -> bool:
         placeholder = self._policy.placeholder or ""
         if type(left) is str and type(right) is str:
-            return placeholder in left and matches_with_holes(left, right, placeholder)
+            return placeholder in left and matches_with_holes(
+                left, right, placeholder, self._policy.begins_secret
+            )
         if left is not MISSING and right is not MISSING:
             return False
         there = right if left is MISSING else left

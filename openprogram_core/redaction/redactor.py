@@ -20,6 +20,7 @@ from openprogram_core.redaction.known import KnownValues, learn
 from openprogram_core.redaction.memo import Memo
 from openprogram_core.redaction.parts import PartRedactor, RedactedRequest, request_parts
 from openprogram_core.redaction.places import BODY, REQUEST, Place
+from openprogram_core.redaction.rules import ValueRule
 from openprogram_core.redaction.scanner import Scanner, StreamGate, check_field_rules, rule_fingerprint
 from openprogram_core.redaction.streams import StreamRedactor
 
@@ -51,6 +52,13 @@ class Redactor:
         }
         self._versions = {info.name: info.version for info in plugins.report if info.name in providers}
         self._fingerprint = rule_fingerprint(contributions)
+        self.literals = frozenset(
+            literal.lower()
+            for _, rule in contributions
+            if isinstance(rule, ValueRule)
+            for literal in rule.literals
+        )
+        """The value rules' literals: a stream may show all but the end of one before it is known to be one."""
 
     @classmethod
     def from_plugins(cls, plugins: PluginSet) -> Redactor:

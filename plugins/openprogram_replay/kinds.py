@@ -1,4 +1,4 @@
-"""What a recorded call and a request must have in common to be equal, so that few calls are compared whole."""
+"""What a recorded call and a request must have in common to be equal: few calls are compared whole."""
 
 from __future__ import annotations
 
