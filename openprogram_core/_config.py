@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from openprogram_core._paths import config_path
+from openprogram_core._paths import HOME_VARIABLE, NO_FOLDER, config_path, what_is_no_folder
 from openprogram_core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ def read_configuration_text(path: Path) -> str | None:
         # Non-blocking, because opening a pipe would wait for its other end.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except (FileNotFoundError, NotADirectoryError):
+        if os.environ.get(HOME_VARIABLE):
+            # A folder that was asked for. A user whose home is /dev/null asked for none, and has nothing on.
+            refuse_no_folder(path.parent)
         return None
     except OSError as error:
         raise ConfigurationError(
@@ -92,6 +95,13 @@ def read_configuration_text(path: Path) -> str | None:
         before = error.object[: error.start]
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
         raise ConfigurationError(path, f"it is not UTF-8. {RESTORE}", line=line, column=column) from error
+
+
+def refuse_no_folder(folder: Path) -> None:
+    """Raise `ConfigurationError` when something that is no folder stands where ``folder`` has to be."""
+    wrong = what_is_no_folder(folder)
+    if wrong is not None:
+        raise ConfigurationError(wrong, NO_FOLDER)
 
 
 def refuse_link(path: Path) -> None:

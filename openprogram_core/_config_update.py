@@ -20,6 +20,7 @@ from openprogram_core._config import (
     read_configuration,
     read_configuration_text,
     refuse_link,
+    refuse_no_folder,
 )
 from openprogram_core._paths import config_path
 from openprogram_core.errors import ConfigurationError
@@ -167,6 +168,7 @@ def _locked(path: Path) -> Iterator[None]:
     from openprogram_core.recordings.store_folder import make_private_folders
 
     refuse_link(path.parent)
+    refuse_no_folder(path.parent)
     lock_path = path.with_name(path.name + ".lock")
     refuse_link(lock_path)
     lock = FileLock(lock_path, timeout=LOCK_TIMEOUT_S, mode=0o600)

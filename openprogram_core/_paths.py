@@ -1,4 +1,4 @@
-"""Where the state of this project lives. Nothing here touches the file system."""
+"""Where the state of this project lives, and what stands in its way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 HOME_VARIABLE = "OPENPROGRAM_HOME"
 """Environment variable that names the state folder."""
+NO_FOLDER = f"it is no folder. Move it away, or set {HOME_VARIABLE} to a folder"
+"""What is said of what `what_is_no_folder` finds."""
 
 
 def state_dir() -> Path:
@@ -35,6 +37,17 @@ def config_path() -> Path:
 def recordings_dir() -> Path:
     """Return the folder of the managed recordings; raises like `state_dir`."""
     return state_dir() / "recordings"
+
+
+def what_is_no_folder(folder: Path) -> Path | None:
+    """Return what is no folder and stands where ``folder``, or one above it, has to be; None for nothing.
+
+    What is not there yet is not in the way.
+    """
+    for path in (folder, *folder.parents):
+        if os.path.lexists(path):
+            return None if os.path.isdir(path) else path  # noqa: PTH112  # Path.is_dir may raise
+    return None
 
 
 def _platform_state_dir() -> Path:

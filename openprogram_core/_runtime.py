@@ -223,12 +223,7 @@ def _activate_mode(configuration: Configuration, plugins: PluginSet) -> Provider
             for error in (*wrapper_errors, *errors):
                 raise error
             if not any(wrapper.item.stage == "record_replay" for wrapper in wrappers):
-                raise PluginError(
-                    f"openprogram_{mode}",
-                    "wrap_provider",
-                    f"mode {mode} is configured and no plugin provides it. Is the plugin disabled? "
-                    "See 'openprogram plugins list'",
-                )
+                raise PluginError(f"openprogram_{mode}", None, _why_not(f"openprogram_{mode}", configuration))
     except OpenProgramError as error:
         for wrapper in wrappers:
             wrapper.item.close()
@@ -237,6 +232,14 @@ def _activate_mode(configuration: Configuration, plugins: PluginSet) -> Provider
     for wrapper in wrappers:
         atexit.register(wrapper.item.close)
     return ProviderRuntimeSnapshot(mode, plugins.report)
+
+
+def _why_not(plugin: str, configuration: Configuration) -> str:
+    if plugin in configuration.disabled_plugins:
+        return f"it is disabled. Take it out of [plugins] disabled in {configuration.path}"
+    return (
+        "it is not there, and nothing else does its work. 'openprogram plugins list' shows what is installed"
+    )
 
 
 def _guard_recording(configuration: Configuration) -> None:
@@ -248,6 +251,15 @@ def _guard_recording(configuration: Configuration) -> None:
             get_logger(__name__).warning("recording_mode_too_wide", repair=repair)
 
 
+def _innermost(error: OpenProgramError, plugins: PluginSet) -> OpenProgramError:
+    """What a built-in plugin raised: it names its file or rule itself; the hook is nothing to a user."""
+    built_in = {info.name for info in plugins.report if info.built_in}
+    inner = error.__cause__
+    if isinstance(error, PluginError) and error.plugin in built_in and isinstance(inner, OpenProgramError):
+        return inner
+    return error
+
+
 def _block(
     mode: str,
     cause: OpenProgramError,
@@ -255,6 +267,7 @@ def _block(
     providers: Mapping[str, ApiProvider] | None = None,
     disputes: Mapping[str, OpenProgramError] | None = None,
 ) -> ProviderRuntimeSnapshot:
+    cause = _innermost(cause, plugins)
     _log_problem("record_replay_not_activated", cause)
     if providers is None or disputes is None:
         providers, disputes, _ = _register_apis(plugins)

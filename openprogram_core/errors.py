@@ -77,13 +77,33 @@ class ProviderRuntimeInitializationError(OpenProgramError):
 
 
 class RecordReplayBlockedError(OpenProgramError):
-    """Recording or replay is configured but could not be activated, so no provider may be called."""
+    """Recording or replay is configured but could not be activated, so no provider may be called.
+
+    ``mode`` is the configured mode, ``unknown`` when the configuration cannot be used; ``cause_type`` and
+    ``cause_message`` (redacted, bounded) are the class and the words of what went wrong.
+    """
 
     def __init__(self, mode: str, cause_type: str, cause_message: str) -> None:
+        what = (
+            "the configuration cannot be used"
+            if mode == "unknown"
+            else f"{mode} is configured and cannot begin"
+        )
+        ways_out = [
+            way
+            for command, way in (
+                ("openprogram recordings status", "'openprogram recordings status' says what is in the way"),
+                (
+                    "openprogram recordings off",
+                    "'openprogram recordings off' switches it off for the next start",
+                ),
+            )
+            # The cause may have said it already.
+            if command not in cause_message
+        ]
+        cause = cause_message if cause_message.endswith((".", "…")) else f"{cause_message}."
         super().__init__(
-            f"record_replay could not be activated (mode {mode}): {cause_type}: {cause_message}. "
-            "No provider is called meanwhile. See 'openprogram recordings status'; "
-            "'openprogram recordings off' switches it off for the next start"
+            f"{what}: {cause} Until then no provider is called. {'; '.join(ways_out)}".rstrip(" ")
         )
         self.mode = mode
         self.cause_type = cause_type

@@ -35,6 +35,9 @@ def command(as_json: bool) -> int:
     """
     from openprogram_core.recordings.store_examine import list_recordings, stored_bytes
 
+    with Progress("Reading the recordings", stored_bytes()) as progress:
+        recordings, repairs = list_recordings(progress.update)
+    warn_repairs(repairs)
     exit_code = 0
     active: Path | None = None
     try:
@@ -42,9 +45,6 @@ def command(as_json: bool) -> int:
     except ConfigurationError as error:
         complain(str(error))
         exit_code = 1
-    with Progress("Reading the recordings", stored_bytes()) as progress:
-        recordings, repairs = list_recordings(progress.update)
-    warn_repairs(repairs)
     if as_json:
         emit_json({"recordings": [_as_json(recording, active) for recording in recordings]})
         return exit_code

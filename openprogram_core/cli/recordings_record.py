@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from openprogram_core.cli._arguments import name_option
 from openprogram_core.cli._command import openprogram_command
+from openprogram_core.cli._modes import require_plugins
 from openprogram_core.cli._output import data, printable, say
 from openprogram_core.cli._words import PRIVATE, say_next_start
 
@@ -26,6 +27,7 @@ def command(name: str | None) -> None:
 
     with edit_configuration() as editor:
         before = editor.current
+        require_plugins(before, "record")
         path = create_recording(name)
         try:
             editor.write(mode="record", file=path.name)

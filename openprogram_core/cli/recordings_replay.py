@@ -11,6 +11,7 @@ from openprogram_core._config import ORDERS
 from openprogram_core._paths import recordings_dir
 from openprogram_core.cli._arguments import recording_argument
 from openprogram_core.cli._command import openprogram_command
+from openprogram_core.cli._modes import require_plugins
 from openprogram_core.cli._output import count, format_size, printable, say, warn
 from openprogram_core.cli._progress import Progress
 from openprogram_core.cli._words import say_next_start
@@ -49,6 +50,7 @@ def command(recording: Path, order: Order | None) -> None:
         calls = len(read.calls)
     managed = recording.parent == recordings_dir()
     with edit_configuration() as editor:
+        require_plugins(editor.current, "replay")
         # Looked at again under the lock, because a deletion waits for it too.
         recording.stat()
         written = editor.write(mode="replay", file=recording.name if managed else str(recording), order=order)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_core._config import Configuration, read_configuration
 from openprogram_core._paths import recordings_dir
 from openprogram_core.cli._arguments import json_option
 from openprogram_core.cli._command import openprogram_command
+from openprogram_core.cli._modes import NEEDED_PLUGINS, disabled_but_needed
 from openprogram_core.cli._output import complain, count, emit_json, format_age, format_size, say, warn
 from openprogram_core.cli._table import write_fields
 from openprogram_core.cli._words import NEXT_START, utc, warn_repairs
@@ -16,12 +18,6 @@ from openprogram_core.errors import ConfigurationError, OpenProgramError
 
 if TYPE_CHECKING:
     from openprogram_core.recordings.store_examine import StoredRecording
-
-NEEDED_PLUGINS = {
-    "record": ("openprogram_record", "openprogram_redaction"),
-    "replay": ("openprogram_replay", "openprogram_redaction"),
-}
-"""The plugins of this distribution without which a mode blocks every call."""
 
 
 @openprogram_command(
@@ -41,23 +37,20 @@ def command(as_json: bool) -> int:
         configuration = read_configuration()
     except ConfigurationError as error:
         return _unusable(error, as_json)
-    recording, problems, repairs = _recording(configuration)
-    problems += _disabled(configuration)
-    warn_repairs(repairs)
+    found = _look(configuration)
+    warn_repairs(found.repairs)
     if as_json:
-        emit_json(_document(configuration, recording, problems))
+        emit_json(_document(configuration, found))
         return 0
-    write_fields(_fields(configuration, recording))
+    problems = found.problems
+    write_fields(_fields(configuration, found.recording))
     for key in configuration.unknown_keys:
         warn(f"{configuration.path}: nothing here knows the key {key}")
+    for warning in found.warnings:
+        warn(warning)
     for problem in problems:
         complain(problem)
-    if problems:
-        say(
-            f"Until that is mended, every provider call is blocked in mode {configuration.mode}. "
-            "'openprogram recordings off' switches it off for the next start."
-        )
-    say(_meaning(configuration))
+    say(f"{_meaning(configuration, problems)} {NEXT_START.replace('This takes', 'A change takes')}")
     return 0
 
 
@@ -71,29 +64,46 @@ def _unusable(error: ConfigurationError, as_json: bool) -> int:
     return 1
 
 
-def _recording(
-    configuration: Configuration,
-) -> tuple[StoredRecording | None, list[str], list[str]]:
+class _Found(NamedTuple):
+    """The configured recording; the problems block every call, the warnings none."""
+
+    recording: StoredRecording | None
+    problems: list[str]
+    warnings: list[str]
+    repairs: list[str]
+
+
+def _look(configuration: Configuration) -> _Found:
     if configuration.file is None:
-        return None, [], []
+        return _Found(None, [], _disabled(configuration, NEEDED_PLUGINS), [])
+    disabled = _disabled(configuration, [configuration.mode])
     from openprogram_core.recordings.store_examine import examine_recording
 
     try:
         recording, repairs = examine_recording(configuration.file)
     except OpenProgramError as error:
-        return None, [str(error)], []
-    problems = [] if recording.problem is None else [f"{recording.path}: {recording.problem}"]
-    return recording, problems, repairs
+        return _Found(None, [str(error), *disabled], [], [])
+    if recording.problem is None:
+        return _Found(recording, disabled, [], repairs)
+    said = f"{recording.path}: {recording.problem}"
+    mended = _mended(configuration, recording)
+    if mended is None:
+        return _Found(recording, [said, *disabled], [], repairs)
+    return _Found(recording, disabled, [f"{said}; {mended}"], repairs)
 
 
-def _disabled(configuration: Configuration) -> list[str]:
-    needed = NEEDED_PLUGINS.get(configuration.mode, ())
-    return [
-        f"{configuration.path}: the plugin {name} is disabled, and mode {configuration.mode} needs it. "
-        "Take it out of [plugins] disabled"
-        for name in needed
-        if name in configuration.disabled_plugins
-    ]
+def _disabled(configuration: Configuration, modes: Iterable[str]) -> list[str]:
+    return [f"{configuration.path}: {said}" for said in disabled_but_needed(configuration, modes)]
+
+
+def _mended(configuration: Configuration, recording: StoredRecording) -> str | None:
+    """What a recorder does about the problem by itself, None when it is in the way."""
+    if configuration.mode != "record":
+        return None
+    if recording.modified is None or recording.size == 0:
+        return "the next start begins it anew" if recording.path.parent.is_dir() else None
+    growing = recording.look is not None and recording.look.growing
+    return "the next start cuts what is torn, and goes on behind it" if growing else None
 
 
 def _fields(configuration: Configuration, recording: StoredRecording | None) -> list[tuple[str, str]]:
@@ -118,19 +128,21 @@ def _fields(configuration: Configuration, recording: StoredRecording | None) -> 
     return fields
 
 
-def _meaning(configuration: Configuration) -> str:
+def _meaning(configuration: Configuration, problems: Sequence[str]) -> str:
+    if problems:
+        return (
+            f"Until that is mended, every provider call is blocked in mode {configuration.mode}. "
+            "'openprogram recordings off' switches it off."
+        )
     if configuration.mode == "record":
-        meaning = "Every provider call is recorded."
-    elif configuration.mode == "replay":
-        meaning = "Every provider call is answered from the recording; no provider is called."
-    else:
-        meaning = "Nothing is recorded or replayed."
-    return f"{meaning} {NEXT_START.replace('This takes', 'A change takes')}"
+        return "Every provider call is recorded."
+    if configuration.mode == "replay":
+        return "Every provider call is answered from the recording; no provider is called."
+    return "Nothing is recorded or replayed."
 
 
-def _document(
-    configuration: Configuration, recording: StoredRecording | None, problems: list[str]
-) -> dict[str, Any]:
+def _document(configuration: Configuration, found: _Found) -> dict[str, Any]:
+    recording = found.recording
     look = recording.look if recording is not None else None
     modified = recording.modified if recording is not None else None
     return {
@@ -147,5 +159,6 @@ def _document(
         "unknown_keys": list(configuration.unknown_keys),
         "configuration": str(configuration.path),
         "recordings": str(recordings_dir()) if configuration.path.is_absolute() else None,
-        "problems": [{"reason": problem, "line": None, "column": None} for problem in problems],
+        "problems": [{"reason": problem, "line": None, "column": None} for problem in found.problems],
+        "warnings": found.warnings,
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from openprogram_core._paths import recordings_dir
+from openprogram_core._paths import NO_FOLDER, recordings_dir, what_is_no_folder
 from openprogram_core.errors import RecordingsFolderError
 
 POSIX = os.name == "posix"
@@ -155,11 +155,12 @@ def open_folder(path: Path, *, create: bool = False) -> RecordingsFolder | None:
         elif not path.is_dir():
             path.stat()
             raise NotADirectoryError(errno.ENOTDIR, "Not a directory")
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if not create and not path.exists():
-            return None
-        raise RecordingsFolderError(path, _reason(error)) from error
     except OSError as error:
+        wrong = what_is_no_folder(path)
+        if wrong is not None:
+            raise RecordingsFolderError(wrong, NO_FOLDER) from error
+        if isinstance(error, FileNotFoundError) and not create:
+            return None
         raise RecordingsFolderError(path, _reason(error)) from error
     folder = RecordingsFolder(path, descriptor)
     try:

@@ -187,18 +187,6 @@ def test_command_while_another_process_changes_the_configuration(
     assert not (tmp_path / "recordings" / "fresh.jsonl").exists()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_command_below_a_file_instead_of_a_folder(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    ran = call(*COMMANDS[command], home=tmp_path / "file" / "home", monkeypatch=monkeypatch)
-    assert ran.code == (0 if command in ("status", "off", "list", "prune") else 1), ran
-    assert "Traceback" not in ran.err
-    if command == "record":
-        assert "Not a directory" in ran.err
-
-
 @pytest.mark.parametrize("command", ["delete", "prune"])
 def test_destroying_without_yes_and_without_a_terminal(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from openprogram_core._config import read_configuration
+from openprogram_core._config_update import update_configuration
 from openprogram_core._paths import state_dir
 from openprogram_core.errors import ConfigurationError
 
@@ -129,9 +130,27 @@ def test_a_state_folder_that_is_a_link_is_refused_with_the_way_out(
     assert read_configuration().mode == "off"
 
 
-def test_a_state_folder_below_a_file_means_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENPROGRAM_HOME", f"{os.devnull}/openprogram")
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is platformdirs' own there")
+def test_a_home_that_is_no_folder_means_off_where_no_state_folder_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENPROGRAM_HOME", raising=False)
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", os.devnull)
     assert read_configuration().mode == "off"
+    with pytest.raises(ConfigurationError, match=r"it is no folder\. Move it away, or set OPENPROGRAM_HOME"):
+        update_configuration(mode="off")
+
+
+def test_a_state_folder_asked_for_below_a_file_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("OPENPROGRAM_HOME", str(tmp_path / "file" / "home"))
+    with pytest.raises(
+        ConfigurationError, match=r"file: it is no folder\. Move it away, or set OPENPROGRAM_HOME"
+    ):
+        read_configuration()
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the place is platformdirs' own there")
