@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 MAX_DEPTH = 128
 """Deepest nesting of a row."""
 
+MOST_CONTAINERS = 1_000_000
+MOST_VALUES = 8_000_000
+"""Bounds of what one JSON text may hold, far beyond what a provider call has."""
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _encode_ascii = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
@@ -64,8 +68,13 @@ _decode = json.JSONDecoder(object_pairs_hook=_refuse_duplicates).decode
 def parse_json(data: bytes, *, depth: int = MAX_DEPTH) -> Any:
     """Decode UTF-8 JSON. Raises `JsonFaultError` with the reason.
 
-    Refused are invalid UTF-8, what is no JSON, a key twice in one object, nesting deeper than ``depth``.
+    Refused are invalid UTF-8, what is no JSON, a key twice in one object, nesting deeper than ``depth``, and
+    more values than any row has: each takes many times its bytes of memory.
     """
+    if len(data) > MOST_CONTAINERS and (
+        data.count(b"[") + data.count(b"{") > MOST_CONTAINERS or data.count(b",") > MOST_VALUES
+    ):
+        raise JsonFaultError(f"more than {MOST_CONTAINERS:,} lists and objects, or {MOST_VALUES:,} values")
     try:
         value = _decode(data.decode())
     except UnicodeDecodeError as error:

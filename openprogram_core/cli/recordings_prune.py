@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 DAY_S = 86400.0
 
 
+def _finite(context: click.Context, parameter: click.Parameter, days: float) -> float:
+    # The range lets nan pass, which no age is older or younger than.
+    if not math.isfinite(days):
+        raise click.BadParameter(f"{days} is no number of days")
+    return days
+
+
 @openprogram_command(
     "recordings",
     "prune",
@@ -29,6 +37,7 @@ DAY_S = 86400.0
     "--older-than-days",
     "days",
     type=click.FloatRange(min=0),
+    callback=_finite,
     required=True,
     metavar="N",
     help="Delete what was last written more than N days ago; may be a fraction.",

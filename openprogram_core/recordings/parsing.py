@@ -138,6 +138,8 @@ def parse_row(line: bytes) -> Row:
         raise RowFaultError("the line ends with \\r\\n, and must end with \\n (git: *.jsonl -text)")
     if line == b"\n":
         raise RowFaultError("the line is empty")
+    if not line.lstrip(b" \t").startswith(b"{"):
+        raise RowFaultError("the line is no JSON object")
     fields = _parse(line)
     if not isinstance(fields, dict):
         raise RowFaultError("the line is no JSON object")

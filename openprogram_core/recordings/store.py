@@ -144,7 +144,7 @@ def removable_recordings(older_than_s: float, active: Path | None) -> list[Remov
         for name in folder.names():
             recording_id = recording_id_of(name)
             known = None if recording_id is None else _stat_or_none(folder, name)
-            if recording_id is None or known is None or known.st_mtime > latest:
+            if recording_id is None or known is None or not known.st_mtime <= latest:
                 continue
             reason = _why_it_stays(folder, recording_id, known, active)
             found.append(Removable(recording_id, known.st_size, reason))

@@ -31,6 +31,7 @@ from openprogram_core.providers.adapter import (
 if TYPE_CHECKING:
     import ssl
 
+    import httpx2
     from openai import AsyncOpenAI
 
     from openprogram_openai.payloads import Payloads
@@ -81,7 +82,22 @@ class OpenAICall(WireCall):
         self._stream = await client.post(
             self.path, cast_to=object, content=body, options=options, stream=True, stream_cls=Payloads
         )
+        await self._refuse_page(self._stream.response)
         return self._stream.payloads()
+
+    async def _refuse_page(self, response: httpx2.Response) -> None:
+        # A wrong base_url, a proxy or a login page answers 200, too, and would look like a stream cut off.
+        content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.status_code == 204 or content_type.endswith("html"):
+            said = " ".join((await response.aread()).decode("utf-8", "replace").split())[:200]
+            raise provider_error(
+                "protocol",
+                f"the answer is {content_type or 'empty'}, not a stream of events; is base_url right? "
+                f"It says: {said}",
+                retryable=False,
+                status=response.status_code,
+                secrets=self.secrets,
+            )
 
     def classify(self, error: Exception) -> ProviderError | None:
         """Return what one of the SDK's exceptions means."""

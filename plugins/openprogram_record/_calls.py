@@ -105,8 +105,11 @@ class CallRecorder:
                 self._terminal = self._terminal or isinstance(event, DoneEvent | ErrorEvent)
         except RowFaultError as fault:
             raise self._error(fault.reason) from None
-        except (TypeError, ValueError, RecursionError) as error:
-            raise self._error(f"the event cannot be written as JSON ({type(error).__name__})") from None
+        except (AttributeError, TypeError, ValueError, RecursionError) as error:
+            raise self._error(
+                f"the provider yielded a {type(event).__name__} that cannot be written as an event "
+                f"({type(error).__name__}); check it with check_event_protocol()"
+            ) from None
         finally:
             self._busy = False
 

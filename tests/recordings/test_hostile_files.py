@@ -34,10 +34,32 @@ def test_the_limit_of_a_row_can_be_set(tmp_path: Path) -> None:
     assert [problem.line_number for problem in found.problems] == [3, 4]
 
 
-@pytest.mark.parametrize("brackets", [b"[", b'{"a":', b'[{"a":'])
-def test_a_million_nested_brackets(brackets: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", [b"[]", b"0", b'""'])
+def test_a_line_whose_values_would_fill_the_memory(value: bytes, tmp_path: Path) -> None:
+    many = b",".join([value] * 9_000_000)
+    path = write_rows(
+        tmp_path / "a.jsonl", [HEADER, b'{"type":"event","call_index":0,"a":[' + many + b"]}\n"]
+    )
+    tracemalloc.start()
+    try:
+        with pytest.raises(RecordingFileError, match="more than 1,000,000 lists and objects, or"):
+            read_recording_file(path)
+        assert tracemalloc.get_traced_memory()[1] < 10 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("brackets", "reason"),
+    [
+        (b"[", "no JSON object"),
+        (b'{"a":', "nested deeper than 128 levels"),
+        (b'{"a":[', "more than 1,000,000 lists and objects"),
+    ],
+)
+def test_a_million_nested_brackets(brackets: bytes, reason: str, tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.jsonl", [HEADER, brackets * 1_000_000 + b"\n"])
-    with pytest.raises(RecordingFileError, match="nested deeper than 128 levels") as refusal:
+    with pytest.raises(RecordingFileError, match=reason) as refusal:
         read_recording_file(path)
     assert refusal.value.line_number == 2
 

@@ -143,3 +143,9 @@ def test_exceptions_by_what_they_are() -> None:
     bystander = ValueError("x")
     bystander.__context__ = TimeoutError()
     assert kind(bystander) is None
+
+
+def test_a_wait_nobody_can_mean_counts_as_none() -> None:
+    headers = {"retry-after": "Wed, 01 Jan 2999 00:00:00 GMT"}
+    error = error_from_body({"error": {"message": "slow down"}}, status=429, headers=headers)
+    assert (error.kind, error.retryable, error.retry_after_s) == ("rate_limit", True, None)
