@@ -6,6 +6,7 @@ one without activating anything.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -397,6 +398,9 @@ class _Activity(threading.local):
 
 _activity = _Activity()
 _lock = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # A child of a fork in the middle of loading would wait for ever for a thread it does not have.
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _default: PluginSet | None = None
 _built_in: PluginSet | None = None
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
+# Also for the order of what happens before a fork: first this module waits for a start to end, then the
+# loader's lock is taken, which the start may need.
+from openprogram_core._plugins import PluginInfo, PluginSet, default_plugin_set
 from openprogram_core.errors import (
     OpenProgramError,
     PluginConflictError,
@@ -27,7 +31,6 @@ from openprogram_core.providers.wrapping import ProviderWrapper, RuntimeSettings
 
 if TYPE_CHECKING:
     from openprogram_core._config import Configuration
-    from openprogram_core._plugins import PluginInfo, PluginSet
     from openprogram_core.providers.events import AssistantMessageEvent
     from openprogram_core.providers.messages import Context, Model
     from openprogram_core.providers.options import StreamOptions
@@ -88,11 +91,20 @@ class BlockedProvider(ApiProvider):
         raise RecordReplayBlockedError(*self._facts)
 
 
+PATIENCE_S = 120.0
+"""How long a caller waits for the thread that starts the runtime."""
+
+_FORK_PATIENCE_S = 30.0
+
+
 class ProviderRuntime:
     """The state machine. One instance a process, `runtime`; there is no way back to NEW."""
 
-    def __init__(self, activate: Callable[[], ProviderRuntimeSnapshot]) -> None:
+    def __init__(
+        self, activate: Callable[[], ProviderRuntimeSnapshot], *, patience_s: float = PATIENCE_S
+    ) -> None:
         self._activate = activate
+        self._patience_s = patience_s
         self._condition = threading.Condition()
         self._state = _State.NEW
         self._owner: int | None = None
@@ -109,6 +121,7 @@ class ProviderRuntime:
         snapshot = self._snapshot
         if snapshot is not None:
             return snapshot
+        deadline = time.monotonic() + self._patience_s
         with self._condition:
             while self._state is _State.INITIALIZING:
                 if self._owner == threading.get_ident():
@@ -118,7 +131,16 @@ class ProviderRuntime:
                         "a plugin asked for a provider while the runtime was starting; "
                         "look providers up inside the call, not in a hook",
                     )
-                self._condition.wait()
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise ProviderRuntimeInitializationError(
+                        "waiting_for_initialization",
+                        "TimeoutError",
+                        f"another thread has been starting the runtime for {self._patience_s:.0f} s. A "
+                        "plugin's hook may wait for this very thread; look providers up inside the call, not in "
+                        "a hook",
+                    )
+                self._condition.wait(left)
             if self._failure is not None:
                 raise self._failure.error()
             if self._snapshot is not None:
@@ -146,6 +168,14 @@ class ProviderRuntime:
             self._state, self._owner, self._failure = _State.FAILED, None, failure
             self._condition.notify_all()
 
+    def before_fork(self) -> None:
+        """Let another thread finish first: the child would inherit its locks, import locks among them."""
+        deadline = time.monotonic() + _FORK_PATIENCE_S
+        with self._condition:
+            while self._state is _State.INITIALIZING and self._owner != threading.get_ident():
+                if not self._condition.wait(max(0.0, deadline - time.monotonic())):
+                    return
+
     def after_fork(self) -> None:
         """In a forked child nobody will finish what another thread of the parent had begun."""
         self._condition = threading.Condition()
@@ -171,7 +201,6 @@ def _log_problem(event: str, error: BaseException) -> None:
 
 def _activate() -> ProviderRuntimeSnapshot:
     from openprogram_core._config import read_configuration
-    from openprogram_core._plugins import PluginSet, default_plugin_set
 
     try:
         configuration = read_configuration()
@@ -286,7 +315,7 @@ runtime = ProviderRuntime(_activate)
 """The runtime of this process."""
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=runtime.after_fork)
+    os.register_at_fork(before=runtime.before_fork, after_in_child=runtime.after_fork)
 
 
 def initialize_provider_runtime() -> ProviderRuntimeSnapshot:
@@ -297,6 +326,7 @@ def initialize_provider_runtime() -> ProviderRuntimeSnapshot:
     provider call raises `RecordReplayBlockedError`.
 
     Raises `ProviderRuntimeInitializationError` when a built-in plugin cannot be loaded or registered, the
-    same for every caller until the process ends; and from a recursive call.
+    same for every caller until the process ends; from a recursive call; and after two minutes of waiting for
+    another thread that does not come to an end.
     """
     return runtime.initialize()

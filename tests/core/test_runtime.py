@@ -150,6 +150,50 @@ def test_a_child_forked_during_initialization_does_not_wait_for_its_parent(tmp_p
     assert (ran.stdout, ran.stderr) == ("7\n", "")
 
 
+def test_who_waits_for_a_hook_that_waits_for_it_is_told_and_does_not_hang() -> None:
+    told: list[str] = []
+
+    def ask() -> None:
+        try:
+            runtime.initialize()
+        except ProviderRuntimeInitializationError as error:
+            told.append(error.stage)
+
+    def activate() -> ProviderRuntimeSnapshot:
+        asking = threading.Thread(target=ask)
+        asking.start()
+        asking.join()
+        return SNAPSHOT
+
+    runtime = ProviderRuntime(activate, patience_s=0.2)
+    assert runtime.initialize() is SNAPSHOT
+    assert told == ["waiting_for_initialization"]
+
+
+def test_a_child_forked_while_another_thread_loads_the_plugins_does_not_hang(tmp_path: Path) -> None:
+    code = (
+        PLUGIN_DISTRIBUTION
+        + f"""
+install({str(tmp_path / "site")!r}, "acme_slow", "import time\\ntime.sleep(1)")
+import os, threading, time, warnings
+warnings.simplefilter("ignore")  # newer Pythons warn of forking with threads, which is the point here
+from openprogram_core.providers import get_api_provider
+thread = threading.Thread(target=get_api_provider, args=("openai-completions",))
+thread.start()
+while "acme_slow" not in sys.modules:
+    time.sleep(0.01)
+child = os.fork()
+if child == 0:
+    get_api_provider("openai-completions")
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+thread.join()
+"""
+    )
+    ran = run_python(code, home=tmp_path, timeout=30)
+    assert ran.stdout == "7\n", ran.stderr
+
+
 def configure(home: Path, text: str) -> None:
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text(text)
