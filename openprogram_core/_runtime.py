@@ -137,8 +137,8 @@ class ProviderRuntime:
                         "waiting_for_initialization",
                         "TimeoutError",
                         f"another thread has been starting the runtime for {self._patience_s:.0f} s. A "
-                        "plugin's hook may wait for this very thread; look providers up inside the call, not in "
-                        "a hook",
+                        "plugin's hook may wait for this very thread; look providers up inside the call, "
+                        "not in a hook",
                     )
                 self._condition.wait(left)
             if self._failure is not None:
