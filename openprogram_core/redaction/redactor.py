@@ -58,7 +58,7 @@ class Redactor:
             if isinstance(rule, ValueRule)
             for literal in rule.literals
         )
-        """The value rules' literals: a stream may show all but the end of one before it is known to be one."""
+        """The value rules' literals: a stream may show all but the end of one before it is complete."""
 
     @classmethod
     def from_plugins(cls, plugins: PluginSet) -> Redactor:
