@@ -104,6 +104,7 @@ class ReplayProvider(ApiProvider):
     async def _replay(
         self, model: Model, context: Context, options: StreamOptions | None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        __tracebackhide__ = True
         try:
             call = self._begin(model, context, options)
             for event in call.events():
@@ -117,6 +118,7 @@ class ReplayProvider(ApiProvider):
             raise RecordedCallError(call.call_index, call.outcome, call.error)
 
     def _begin(self, model: Model, context: Context, options: StreamOptions | None) -> RecordedCall:
+        __tracebackhide__ = True
         incoming = self._redactor.open_call().request(model, context, options).tree()
         lane = current_lane()
         with self._lock:
