@@ -117,7 +117,7 @@ class HookSpecs:
         """Declare fields that differ on every run and are not compared, nor anything below them.
 
         Called once, when comparison is set up. What was skipped, and by whom, is in the report of a mismatch.
-        A bare name reaches fields of our own types and headers; below metadata, bodies, arguments and schemas,
+        A bare name reaches fields of our own types and headers; below metadata, bodies, arguments and schemas
         declare a path.
 
         >>> import openprogram_core
