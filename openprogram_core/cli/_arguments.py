@@ -14,6 +14,9 @@ from openprogram_core.cli._output import is_terminal, printable, say
 from openprogram_core.cli._words import warn_repairs
 from openprogram_core.errors import OpenProgramError, RecordingStoreError
 
+EVERY_CALL = "all"
+"""What stands for all the calls of a recording."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 json_option: Callable[[F], F] = click.option(
@@ -23,6 +26,27 @@ json_option: Callable[[F], F] = click.option(
 
 yes_option: Callable[[F], F] = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
 """``--yes``, given to the function as ``yes``; hand it to `require_consent`."""
+
+
+def call_number(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    """Callback of an option: the number of a call, counted from 0, or `EVERY_CALL`; else wrong use."""
+    if value is None or value == EVERY_CALL:
+        return value
+    if value.isascii() and value.isdigit() and len(value) <= 18:
+        return int(value)
+    raise click.BadParameter(f"{value!r} is neither the number of a call, counted from 0, nor {EVERY_CALL!r}")
+
+
+def number_of_days(ctx: click.Context, param: click.Parameter, value: str) -> float:
+    """Callback of an option: a span in days, which may be a fraction; else wrong use."""
+    try:
+        days = float(value)
+    except ValueError:
+        days = -1.0
+    # Nothing is younger than NaN days: it would delete everything.
+    if not 0 <= days < float("inf"):
+        raise click.BadParameter(f"{value!r} is no number of days, 0 or more")
+    return days
 
 
 def _complete_id(

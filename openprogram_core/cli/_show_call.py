@@ -1,19 +1,19 @@
-"""One call of a recording: its facts, its request and its answer."""
+"""The calls of a recording, each with its facts, its request and its answer."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from openprogram_core.cli._conversation import write_conversation
-from openprogram_core.cli._output import complain, count, emit_json, warn
+from openprogram_core.cli._output import complain, count, data, emit_json, say, warn
 from openprogram_core.cli._progress import Progress
 from openprogram_core.cli._table import write_fields
 from openprogram_core.cli._words import PRIVATE
 from openprogram_core.recordings.lines import open_regular
-from openprogram_core.recordings.store_calls import rows_of_call, summary_of_rows
+from openprogram_core.recordings.store_calls import CallSummary, rows_by_call, rows_of_call, summary_of_rows
 
 
 def show_call(recording: Path, call_index: int, as_json: bool) -> int:
@@ -30,13 +30,58 @@ def show_call(recording: Path, call_index: int, as_json: bool) -> int:
         )
         return 1
     warn(PRIVATE)
-    request = {key: rows[0].get(key) for key in ("model", "context", "options")}
-    events = [row.get("event") for row in rows if row.get("type") == "event"]
     if as_json:
-        facts = {name: getattr(call, name) for name in call.__slots__}
-        emit_json({"file": str(recording), "call": facts, "request": request, "events": events})
-        return 0
-    fields = [("call", str(call_index)), ("model", f"{call.model} over {call.api}")]
+        emit_json({"file": str(recording), **_document(call, rows)})
+    else:
+        _write(call, rows)
+    return 0
+
+
+def show_every_call(recording: Path, as_json: bool) -> int:
+    """Write every call, one after the other, as `show_call` does; returns 1 when rows could not be read."""
+    faulty: list[int] = []
+    documents = []
+    shown = 0
+    warn(PRIVATE)
+    with os.fdopen(open_regular(recording), "rb", buffering=1 << 18) as file:
+        for rows in rows_by_call(file, faulty.append):
+            call = summary_of_rows(rows)
+            if call is None:
+                continue
+            if as_json:
+                documents.append(_document(call, rows))
+            else:
+                if shown:
+                    data()
+                _write(call, rows)
+            shown += 1
+    if as_json:
+        emit_json({"file": str(recording), "calls": documents})
+    elif not shown:
+        say("It holds no calls.")
+    if faulty:
+        complain(
+            f"{recording}: {count(len(faulty), 'row')} could not be shown, the first in line {faulty[0]}. "
+            "'openprogram recordings check' says what is wrong"
+        )
+    return 1 if faulty else 0
+
+
+def _request(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {key: rows[0].get(key) for key in ("model", "context", "options")}
+
+
+def _events(rows: Iterable[dict[str, Any]]) -> list[Any]:
+    return [row.get("event") for row in rows if row.get("type") == "event"]
+
+
+def _document(call: CallSummary, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    facts = {name: getattr(call, name) for name in call.__slots__}
+    return {"call": facts, "request": _request(rows), "events": _events(rows)}
+
+
+def _write(call: CallSummary, rows: Sequence[dict[str, Any]]) -> None:
+    fields = [("call", str(call.call_index)), ("model", f"{call.model} over {call.api}")]
     fields += [
         (name, str(value))
         for name, value in (("lane", call.lane), ("began", call.at), ("stop reason", call.stop_reason))
@@ -50,8 +95,7 @@ def show_call(recording: Path, call_index: int, as_json: bool) -> int:
     if call.error is not None:
         fields.append(("failure", ", ".join(f"{key} {value}" for key, value in call.error.items())))
     write_fields(fields)
-    write_conversation(request, _answer(events))
-    return 0
+    write_conversation(_request(rows), _answer(_events(rows)))
 
 
 def _answer(events: Iterable[Any]) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import click
 
 from openprogram_core.cli._command import openprogram_command
 from openprogram_core.cli._output import data
+from openprogram_core.errors import MissingCredentialsError
 
 QUESTION = "What is the weather in Oslo?"
 
@@ -76,7 +77,26 @@ def _run(path: Path, model_id: str | None, api: str, provider: str | None, base_
         variables = get_api_provider(api).api_key_variables(model)
         keys = [os.environ[name] for name in variables if os.environ.get(name)]
         session = DemoSession(model, QUESTION, path, None, keys[:1])
-    recorded = session.record()
+    try:
+        recorded = session.record()
+    except BaseException as error:
+        # It was made a moment ago, and in the way of the next try.
+        path.unlink(missing_ok=True)
+        if isinstance(error, MissingCredentialsError):
+            raise click.ClickException(_missing_key(error)) from None
+        raise
     session.show_file()
     session.replay(recorded)
     session.show_mismatch(recorded)
+
+
+def _missing_key(error: MissingCredentialsError) -> str:
+    if error.variables:
+        return (
+            f"no API key for provider {error.provider!r}: set the environment variable "
+            f"{' or '.join(error.variables)}"
+        )
+    return (
+        f"no environment variable is known for the key of provider {error.provider!r}: "
+        "name the provider with --provider, or a server that needs no key with --base-url"
+    )

@@ -35,11 +35,15 @@ def command(name: str, parent: Path) -> None:
     files = write_plugin(name, parent)
     for path in files:
         data(printable(str(path)))
+    folder = next(path.parent for path in files if path.name == "pyproject.toml")
+    module = next(path for path in files if path.name == "__init__.py")
+    tests = next(path for path in files if path.parent.name == "tests")
     say(
-        f"next: cd {printable(str(_folder(files)))} && pip install -e '.[test]' && pytest\n"
-        "then put your own pattern and field into the module in src"
+        f"next: cd {printable(str(folder))} && pip install -e '.[test]' && pytest\n"
+        f"then put your own pattern, its examples and your field into {_within(module, folder)}; "
+        f"{_within(tests, folder)} takes the key from the rule's first example"
     )
 
 
-def _folder(files: list[Path]) -> Path:
-    return next(path.parent for path in files if path.name == "pyproject.toml")
+def _within(path: Path, folder: Path) -> str:
+    return printable(path.relative_to(folder).as_posix())

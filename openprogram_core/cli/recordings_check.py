@@ -32,17 +32,19 @@ def command(recording: Path, repair: bool, as_json: bool) -> int:
     """Check every row of a recording, as a replay does before it begins.
 
     Everything that is wrong is listed, with its line and call. Nothing is changed: --repair writes
-    NAME.repaired.jsonl beside the broken file and overwrites nothing.
+    NAME.repaired.jsonl beside the broken file and overwrites nothing; without a complete call it writes
+    nothing either.
 
     Exit codes: 0 nothing is wrong, 1 something is, 2 it could not be checked or repaired.
     """
     from openprogram_core.recordings.checking import check_recording_file, repair_recording_file
+    from openprogram_core.recordings.lines import repair_advice
     from openprogram_core.recordings.locks import is_being_written
 
     repaired: Path | None = None
     writing = is_being_written(recording)
     found = check_recording_file(recording)
-    if repair and not found.ok:
+    if repair and not found.ok and (found.complete_calls or not found.repairable):
         repaired, found = repair_recording_file(recording)
     if as_json:
         emit_json(_document(found, writing, repaired))
@@ -58,6 +60,10 @@ def command(recording: Path, repair: bool, as_json: bool) -> int:
         say("A process is writing it at this moment: a call without its end may still get it.")
     if repaired is not None:
         say(f"The complete calls are in {printable(str(repaired))}; the broken file is as it was.")
+    elif repair and not found.ok:
+        say("There is no complete call to keep, so no file was written.")
+    elif found.complete_calls and not found.ok:
+        say(printable(f"{repair_advice(recording)}."))
     return 0 if found.ok else 1
 
 

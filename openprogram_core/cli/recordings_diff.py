@@ -62,6 +62,8 @@ def command(a: Path, b: Path, skip: tuple[str, ...], as_json: bool) -> int:
             if as_json:
                 documents.append(_document(call))
             elif not call.equal:
+                if differing == 1:
+                    _write([("A", f"A: {a}"), ("B", f"B: {b}")])
                 _write(list(_lines(call)))
     if as_json:
         emit_json({"a": str(a), "b": str(b), "equal": not differing, "calls": documents})

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from openprogram_core.cli._arguments import confirm, json_option, require_consent, yes_option
+from openprogram_core.cli._arguments import (
+    confirm,
+    json_option,
+    number_of_days,
+    require_consent,
+    yes_option,
+)
 from openprogram_core.cli._command import openprogram_command
 from openprogram_core.cli._output import count, data, emit_json, format_size, say, warn
 from openprogram_core.errors import RecordingStoreError
@@ -16,13 +21,6 @@ if TYPE_CHECKING:
     from openprogram_core.recordings.store import Removable
 
 DAY_S = 86400.0
-
-
-def _finite(context: click.Context, parameter: click.Parameter, days: float) -> float:
-    # The range lets nan pass, which no age is older or younger than.
-    if not math.isfinite(days):
-        raise click.BadParameter(f"{days} is no number of days")
-    return days
 
 
 @openprogram_command(
@@ -36,8 +34,7 @@ def _finite(context: click.Context, parameter: click.Parameter, days: float) -> 
 @click.option(
     "--older-than-days",
     "days",
-    type=click.FloatRange(min=0),
-    callback=_finite,
+    callback=number_of_days,
     required=True,
     metavar="N",
     help="Delete what was last written more than N days ago; may be a fraction.",

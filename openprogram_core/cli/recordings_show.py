@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from openprogram_core._paths import recordings_dir
-from openprogram_core.cli._arguments import json_option, recording_argument
+from openprogram_core.cli._arguments import EVERY_CALL, call_number, json_option, recording_argument
 from openprogram_core.cli._command import openprogram_command
 from openprogram_core.cli._output import complain, count, emit_json, format_size, say
 from openprogram_core.cli._progress import Progress
@@ -27,32 +27,45 @@ if TYPE_CHECKING:
     examples=[
         "openprogram recordings show checkout",
         "openprogram recordings show checkout --call 2",
+        "openprogram recordings show checkout --call all | less",
         "openprogram recordings show tests/recordings/checkout.jsonl --json",
         "openprogram recordings show checkout --content | head",
     ],
 )
 @recording_argument()
-@click.option("--content", is_flag=True, help="Write the recorded rows, secrets removed, as JSON lines.")
 @click.option(
-    "--call", "call_index", type=click.IntRange(min=0), metavar="N", help="Write call N as a conversation."
+    "--call",
+    "wanted",
+    callback=call_number,
+    metavar="N|all",
+    help="Write call N, counted from 0, as a conversation; 'all' writes every call.",
+)
+@click.option(
+    "--content",
+    is_flag=True,
+    help="Write the recorded rows as JSON lines, for programs; --call is easier to read.",
 )
 @json_option
-def command(recording: Path, content: bool, call_index: int | None, as_json: bool) -> int:
+def command(recording: Path, content: bool, wanted: int | Literal["all"] | None, as_json: bool) -> int:
     """Show what a recording holds.
 
     For each call: its model, events, tokens, outcome and duration, where known. A recording that is broken is
     shown up to the fault, with exit code 1; one that is being written, as far as it goes.
     """
-    if content and (as_json or call_index is not None):
+    if content and (as_json or wanted is not None):
         raise click.UsageError("--content goes with neither --json nor --call: it writes JSON lines already")
     if content:
         from openprogram_core.cli._rows import write_rows
 
         return write_rows(recording)
-    if call_index is not None:
+    if wanted == EVERY_CALL:
+        from openprogram_core.cli._show_call import show_every_call
+
+        return show_every_call(recording, as_json)
+    if wanted is not None:
         from openprogram_core.cli._show_call import show_call
 
-        return show_call(recording, call_index, as_json)
+        return show_call(recording, int(wanted), as_json)
     return _show(recording, as_json)
 
 

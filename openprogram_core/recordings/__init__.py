@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from openprogram_core.recordings.encoding import FLAT_EVENTS, check_request, encode_event
     from openprogram_core.recordings.lanes import call_lane, current_lane
+    from openprogram_core.recordings.lines import repair_advice
     from openprogram_core.recordings.locks import WriterLocks, is_being_written
     from openprogram_core.recordings.parsing import HeaderRow, RowFaultError, parse_row
     from openprogram_core.recordings.reader import RecordedCall, Recording, read_recording_file
@@ -47,6 +48,7 @@ _HOMES = {
     "current_lane": "openprogram_core.recordings.lanes",
     "WriterLocks": "openprogram_core.recordings.locks",
     "is_being_written": "openprogram_core.recordings.locks",
+    "repair_advice": "openprogram_core.recordings.lines",
     "HeaderRow": "openprogram_core.recordings.parsing",
     "RowFaultError": "openprogram_core.recordings.parsing",
     "parse_row": "openprogram_core.recordings.parsing",
@@ -94,6 +96,7 @@ __all__ = [
     "parse_row",
     "read_recording_file",
     "read_tail",
+    "repair_advice",
     "repair_recording_file",
     "request_row",
 ]

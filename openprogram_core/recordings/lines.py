@@ -13,6 +13,15 @@ from openprogram_core.errors import RecordingFileError
 BUFFER_BYTES = 1 << 18
 
 
+def repair_advice(path: Path) -> str:
+    """Return the command that saves the complete calls of a broken recording, and what it does."""
+    import shlex
+
+    # A bare name would be taken for the id of a managed recording.
+    shown = str(path) if path.is_absolute() else f"./{path}"
+    return f"'openprogram recordings check --repair {shlex.quote(shown)}' keeps the complete calls"
+
+
 def open_regular(path: Path) -> int:
     """Open ``path`` for reading and return the descriptor.
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, overload
 from openprogram_core.errors import RecordingFileError
 from openprogram_core.providers.events import AssistantMessageEvent
 from openprogram_core.recordings.call_index import CallFacts, CallIndex
-from openprogram_core.recordings.lines import BUFFER_BYTES, open_regular, read_lines
+from openprogram_core.recordings.lines import BUFFER_BYTES, open_regular, read_lines, repair_advice
 from openprogram_core.recordings.parsing import (
     EndRow,
     EventRow,
@@ -271,8 +271,10 @@ def read_recording_file(path: str | os.PathLike[str], *, max_row_bytes: int = MA
     where = Path(path)
 
     def refuse(fault: RowFaultError, line_number: int | None) -> NoReturn:
+        # Without a header nothing says that this is a recording, so nothing of it could be kept.
+        advice = f". {repair_advice(where)}" if scanner.header is not None else ""
         raise RecordingFileError(
-            where, fault.reason, line_number=line_number, call_index=fault.call_index
+            where, f"{fault.reason}{advice}", line_number=line_number, call_index=fault.call_index
         ) from None
 
     fd = open_regular(where)

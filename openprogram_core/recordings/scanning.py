@@ -69,9 +69,7 @@ class RecordingScanner:
         for call_index in sorted(self._open):
             self._fault(
                 RowFaultError(
-                    "the call has no call_end: its writer was stopped, or still writes. "
-                    "'openprogram recordings check --repair' keeps the complete calls",
-                    call_index,
+                    "the call has no call_end: its writer was stopped, or still writes", call_index
                 ),
                 None,
             )

@@ -132,6 +132,41 @@ def rows_of_call(file: BinaryIO, call_index: int) -> Iterator[dict[str, Any]]:
                 yield row
 
 
+def rows_by_call(file: BinaryIO, faulty: Callable[[int], None]) -> Iterator[list[dict[str, Any]]]:
+    """Yield each call's rows, parsed, the calls in the order in which they began.
+
+    In memory are the calls that overlap. ``faulty`` is told the numbers of the lines that are no row of any
+    call; a call without an end holds back those after it.
+    """
+    waiting: dict[int, list[dict[str, Any]]] = {}
+    ended: set[int] = set()
+    for number, line in _lines_behind_the_header(file):
+        try:
+            if line is None:
+                raise _FaultError(f"it is longer than {MAX_ROW_BYTES:,} bytes")
+            row = _parse(line)
+            index = row.get("call_index")
+            if type(index) is not int or (index in waiting) == (row.get("type") == "request"):
+                raise _FaultError("it belongs to no call")
+        except _FaultError:
+            faulty(number)
+            continue
+        waiting.setdefault(index, []).append(row)
+        if row.get("type") == "call_end":
+            ended.add(index)
+        while waiting and (first := next(iter(waiting))) in ended:
+            ended.discard(first)
+            yield waiting.pop(first)
+    yield from waiting.values()
+
+
+def _lines_behind_the_header(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+    for block in read_blocks(file):
+        for number, line in block.lines():
+            if number > 1:
+                yield number, line
+
+
 def _is_of_another(line: bytes, wanted: bytes) -> bool:
     head = line[:60]
     return head.startswith(b'{"type":"') and b'","call_index":' in head and wanted not in head

@@ -29,6 +29,7 @@ from openprogram_core.recordings import (
     call_end_row,
     count_open_events,
     read_tail,
+    repair_advice,
 )
 from openprogram_record._opening import header_size, identity, open_for_appending, read_at, reopen, words
 from openprogram_record._syncing import BackgroundSync
@@ -270,9 +271,7 @@ class Journal:
             read_tail(self._read_at, self._tail, size)
         except RowFaultError as fault:
             self._failure = f"holds a row that is none ({fault.reason})"
-            raise self._error(
-                self._failure + ". 'openprogram recordings check --repair' keeps the complete calls"
-            ) from None
+            raise self._error(f"{self._failure}. {repair_advice(self.path)}") from None
         if may_cut and self._tail.end != size:
             os.ftruncate(self._fd, self._tail.end)
 

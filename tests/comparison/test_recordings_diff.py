@@ -45,7 +45,9 @@ def test_requests_texts_events_and_endings(tmp_path: Path, capsys: pytest.Captur
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert "call 0" not in lines
-    assert lines[:10] == [
+    assert lines[:12] == [
+        f"A: {a}",
+        f"B: {b}",
         "call 1",
         "  options.temperature",
         "    A None (null)",
@@ -71,7 +73,7 @@ def test_an_inserted_call_is_one_difference(tmp_path: Path, capsys: pytest.Captu
         tmp_path / "b.jsonl", [*calls[:5], Call(ask("new"), say("y"), lane="main"), *calls[5:]]
     )
     assert diff(a, b) == 1
-    assert capsys.readouterr().out == "call 5, lane main: only in B\n"
+    assert capsys.readouterr().out == f"A: {a}\nB: {b}\ncall 5, lane main: only in B\n"
 
 
 def test_calls_in_another_order_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
