@@ -61,13 +61,13 @@ class RecordingProvider(ApiProvider):
         self, model: Model, context: Context, options: StreamOptions | None = None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """Stream from the recorded provider. Raises what it raises, and `RecordingWriteError`."""
-        return self._record(self._provider.stream, model, context, options)
+        return self._record(self._provider.stream, model, context, options, StreamOptions)
 
     def stream_simple(
         self, model: Model, context: Context, options: SimpleStreamOptions | None = None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """Like `stream`, through the recorded provider's ``stream_simple``."""
-        return self._record(self._provider.stream_simple, model, context, options)
+        return self._record(self._provider.stream_simple, model, context, options, SimpleStreamOptions)
 
     def _known_values(self, model: Model) -> list[str]:
         # A provider may look into the environment itself, past the options.
@@ -75,10 +75,17 @@ class RecordingProvider(ApiProvider):
         return [value for value in values if value]
 
     async def _record(
-        self, start: Callable[..., Any], model: Model, context: Context, options: StreamOptions | None
+        self,
+        start: Callable[..., Any],
+        model: Model,
+        context: Context,
+        options: StreamOptions | None,
+        defaults: type[StreamOptions],
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         __tracebackhide__ = True
-        call = self.sink.begin_call(model, context, options, self._known_values(model))
+        # No options and default options are one request; the provider gets what the caller gave.
+        asked = defaults() if options is None else options
+        call = self.sink.begin_call(model, context, asked, self._known_values(model))
         source: Any = None
         thrown: BaseException | None = None
         try:

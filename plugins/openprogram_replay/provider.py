@@ -15,6 +15,7 @@ from openprogram_core.providers import (
     AssistantMessageEvent,
     Context,
     Model,
+    SimpleStreamOptions,
     StreamOptions,
 )
 from openprogram_core.recordings import RecordedCall, Recording, current_lane, read_recording_file
@@ -99,10 +100,16 @@ class ReplayProvider(ApiProvider):
         Raises from the first step `ReplayMismatch` when none does. After the events: `RecordedCallError` when
         the recorded call had failed or was cancelled, `ReplayMismatch` when its consumer had left there.
         """
-        return self._replay(model, context, options)
+        return self._replay(model, context, StreamOptions() if options is None else options)
+
+    def stream_simple(
+        self, model: Model, context: Context, options: SimpleStreamOptions | None = None
+    ) -> AsyncGenerator[AssistantMessageEvent, None]:
+        """Like `stream`."""
+        return self._replay(model, context, SimpleStreamOptions() if options is None else options)
 
     async def _replay(
-        self, model: Model, context: Context, options: StreamOptions | None
+        self, model: Model, context: Context, options: StreamOptions
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         __tracebackhide__ = True
         try:
@@ -117,7 +124,7 @@ class ReplayProvider(ApiProvider):
         if call.outcome in ("error", "cancelled"):
             raise RecordedCallError(call.call_index, call.outcome, call.error)
 
-    def _begin(self, model: Model, context: Context, options: StreamOptions | None) -> RecordedCall:
+    def _begin(self, model: Model, context: Context, options: StreamOptions) -> RecordedCall:
         __tracebackhide__ = True
         incoming = self._redactor.open_call().request(model, context, options).tree()
         lane = current_lane()

@@ -230,3 +230,18 @@ def test_while_recording_the_consumer_gets_the_very_objects_each_on_file_first(t
         assert all(one is other for one, other in zip(got, yielded, strict=True))
 
     asyncio.run(consume())
+
+
+async def test_no_options_and_default_options_are_one_request(tmp_path: Path) -> None:
+    from openprogram_core.providers import Context, complete
+    from openprogram_core.testing import ScriptedProvider, scripted_model
+
+    path = tmp_path / "plain.jsonl"
+    recorder = RecordingProvider(ScriptedProvider(["hi"]), path)
+    assert [event.type async for event in recorder.stream(scripted_model(), Context())][-1] == "done"
+    recorder.close()
+    with replaying(path):
+        assert (await complete(scripted_model(), Context())).stop_reason == "stop"
+    with replaying(path) as replay:
+        events = replay.provider.stream(scripted_model(), Context())
+        assert [event.type async for event in events][-1] == "done"

@@ -18,7 +18,7 @@ class Yields(ApiProvider):
     def __init__(self, thing: Any) -> None:
         self._thing = thing
 
-    async def stream(self, *arguments: Any) -> AsyncGenerator[Any, None]:  # type: ignore[override]  # wrong on purpose
+    async def stream(self, *arguments: Any) -> AsyncGenerator[Any, None]:
         yield self._thing
 
 
@@ -28,7 +28,7 @@ class Yields(ApiProvider):
         ({"type": "text_delta"}, "dict"),
         (None, "NoneType"),
         ("text", "str"),
-        (TextDeltaEvent.model_construct(content_index=0, delta=7), "TextDeltaEvent"),
+        (TextDeltaEvent.model_construct(content_index=0, delta=7), "TextDeltaEvent"),  # type: ignore[arg-type]  # wrong on purpose
     ],
 )
 async def test_what_is_no_event_fails_the_call_and_is_named(thing: Any, kind: str, tmp_path: Path) -> None:

@@ -80,10 +80,6 @@ def set_option(**values: Any) -> Callable[[Call], None]:
     return change
 
 
-def no_options(call: Call) -> None:
-    call.options = None
-
-
 CHANGES = [
     Change(
         "a word in the system prompt",
@@ -244,14 +240,6 @@ CHANGES = [
         "context.messages[1]",
         "incoming missing",
         ["equal to call 0: recorded once, used once, this is the second time"],
-    ),
-    Change(
-        "no options at all",
-        0,
-        no_options,
-        "options.cache_retention",
-        "field options.cache_retention: recorded None, incoming missing",
-        ["call 0 has"],
     ),
     Change(
         "another kind of options",
