@@ -31,7 +31,15 @@ from openprogram_core.recordings import (
     read_tail,
     repair_advice,
 )
-from openprogram_record._opening import header_size, identity, open_for_appending, read_at, reopen, words
+from openprogram_record._opening import (
+    header_size,
+    identity,
+    open_for_appending,
+    read_at,
+    renewed_header,
+    reopen,
+    words,
+)
 from openprogram_record._syncing import BackgroundSync
 
 _LOOK_EVERY_S = 0.005
@@ -116,12 +124,33 @@ class Journal:
                     "holds calls already. Delete it to record anew, or pass append=True to go on after them"
                 )
             self._tail.end = start
+            if size == start and self._locks.join_writers():
+                size = self._renew_header(header)
             self._read_tail(size)
             if alone:
                 # Their writers were killed, so nobody else will end them.
                 self._end_orphans()
         finally:
             self._unlock()
+
+    def _renew_header(self, header: bytes) -> int:
+        """Say in the header of a file that holds nothing else who records into it; returns its size.
+
+        ``openprogram recordings record`` makes the file without knowing the rules. Nobody else may have it
+        open, since whoever has counts on its size.
+        """
+        old = self._read_at(0, self._tail.end)
+        fresh = renewed_header(old, header)
+        self._check_length(fresh, None)
+        if fresh != old:
+            os.ftruncate(self._fd, 0)
+            self._tail.end = 0
+            try:
+                self._put(fresh, None)
+            except OSError:
+                # The header only tells; what was there has room where it stood.
+                self._put(old, None)
+        return self._tail.end
 
     def begin(self, row_of: Callable[[int], bytes]) -> tuple[int, int]:
         """Write the request row that ``row_of(call_index)`` gives; returns call_index and generation.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -11,6 +12,7 @@ from openprogram_core.recordings import (
     RecordingFileError,
     RecordingWriteError,
     RowFaultError,
+    header_row,
     parse_row,
 )
 
@@ -67,6 +69,18 @@ def header_size(fd: int, path: Path, size: int) -> int:
     if not isinstance(row, HeaderRow):
         raise RecordingFileError(path, "is no recording: the first line is no header", line_number=1)
     return len(line) + 1
+
+
+def renewed_header(old: bytes, new: bytes) -> bytes:
+    """Return the header row ``new`` with the id and the time of ``old``, and what else only that one has."""
+    kept, fields = json.loads(old), json.loads(new)
+    return header_row(
+        recording_id=kept.get("recording_id", fields["recording_id"]),
+        created_at=kept.get("created_at", fields["created_at"]),
+        generator=fields["generator"],
+        redaction=fields["redaction"],
+        facts={**kept, **fields},
+    )
 
 
 def identity(found: os.stat_result) -> tuple[int, int]:
