@@ -33,7 +33,10 @@ def hook_implementations(name: str, plugin: object) -> list[tuple[str, Hook]]:
     """
     if isinstance(plugin, type):
         raise PluginError(
-            name, None, f"is the class {plugin.__name__}, and a plugin is a module or an instance of a class"
+            name,
+            None,
+            f"is the class {plugin.__name__}, and a plugin is a module or an instance: let the entry point "
+            "name an instance of it",
         )
     # A manager of its own, so that a fault is this plugin's and nobody else's.
     manager = pluggy.PluginManager(PROJECT)
@@ -53,8 +56,8 @@ def hook_implementations(name: str, plugin: object) -> list[tuple[str, Hook]]:
 
 
 def _explain(error: pluggy.PluginValidationError) -> str:
-    # pluggy names the plugin's object and its own vocabulary; one line of it is enough for an author.
-    text = " ".join(str(error).split())
+    # pluggy shows the plugin's object, most often an address, and lines of its own; who it is stands before.
+    text = " ".join(str(error).replace(f" in plugin {error.plugin!r}", "").split())
     return f"{text}. The hooks are {', '.join(HOOK_NAMES)}; each may leave out arguments it does not need"
 
 

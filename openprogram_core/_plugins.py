@@ -142,6 +142,9 @@ class PluginSet:
 
     def with_plugin(self, name: str, plugin: object) -> PluginSet:
         """Return a set with a module or object added as ``name``. Raises PluginError when it is not sound."""
+        if isinstance(plugin, type):
+            kind = plugin.__name__
+            raise PluginError(name, None, f"is the class {kind}; pass an instance: {kind}()")
         if any(info.name == name and info.state == "loaded" for info in self.report):
             raise PluginError(name, None, "a plugin of this name is loaded already; give yours another name")
         loaded = _Loaded(list(self.report), {hook: list(found) for hook, found in self._hooks.items()})

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from openprogram_pytest.claims import Claims
+from openprogram_pytest.failures import explain_error
 from openprogram_pytest.naming import recording_path, shared_path
-from openprogram_pytest.outcomes import FINISHED, outcomes_of, watch_test
+from openprogram_pytest.outcomes import FINISHED, finished, outcomes_of, watch_test
 from openprogram_pytest.settings import base_settings, item_settings, record_mode
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def openprogram_recording(
             pytrace=False,
         )
     span = RecordingSpan(path, record_mode(item.config), item.nodeid, settings, _command(item.nodeid, path))
-    span.open()
+    _open(span)
     watch_test(item, span)
     try:
         yield span
@@ -88,21 +89,21 @@ def openprogram_shared_recording(
         # A fixture that is set up anew for every test records once a run and replays after that.
         mode = "once" if path in made else record_mode(pytestconfig)
         span = RecordingSpan(path, mode, owner, settings, _command("", path))
-        span.open()
+        _open(span)
         kept = False
         try:
             if span.problem is not None:
                 pytest.fail(span.problem, pytrace=False)
             yield span
-            span.finish()
+            if problem := finished(span):
+                pytest.fail(problem, pytrace=False)
             span.close()
             span.keep()
             kept = span.action == "record"
             if kept:
                 made.add(path)
         except Exception as error:
-            if details := span.details():
-                error.add_note(details)
+            explain_error(error, span.details())
             raise
         finally:
             span.close()
@@ -111,6 +112,18 @@ def openprogram_shared_recording(
             outcomes_of(pytestconfig)
 
     return shared_recording
+
+
+def _open(span: RecordingSpan) -> None:
+    from openprogram_core import OpenProgramError
+
+    try:
+        span.open()
+    except (OpenProgramError, OSError) as error:
+        problem = str(error)
+    else:
+        return
+    pytest.fail(problem, pytrace=False)
 
 
 def _command(nodeid: str, path: Path) -> str:

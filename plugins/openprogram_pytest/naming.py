@@ -7,6 +7,7 @@ one file because of that.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -25,7 +26,7 @@ _RESERVED = frozenset(
 )
 
 
-def recording_path(item: pytest.Item, given: str | None = None) -> Path:
+def recording_path(item: pytest.Item, given: str | os.PathLike[str] | None = None) -> Path:
     """Return the path of a test's recording; ``given`` is the marker's own, relative to the test's folder."""
     if given is not None:
         return item.path.parent / given

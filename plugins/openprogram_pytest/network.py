@@ -64,6 +64,7 @@ class _Guard:
 
     def _guarded_method(self, original: Any) -> Any:
         def guarded(sock: socket.socket, *arguments: Any) -> Any:
+            __tracebackhide__ = True
             address = arguments[-1] if arguments else None
             if sock.family in (socket.AF_INET, socket.AF_INET6) and isinstance(address, tuple):
                 try:
@@ -79,6 +80,7 @@ class _Guard:
 
     def _guarded_lookup(self, original: Any) -> Any:
         def guarded(host: Any, *arguments: Any, **named: Any) -> Any:
+            __tracebackhide__ = True
             name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
             # A literal address or the machine's own name is looked up without the network.
             if name is None or name.lower() in _LOCAL_NAMES or _address(name) is not None:
@@ -91,6 +93,7 @@ class _Guard:
         return guarded
 
     def _check(self, host: str, what: str) -> None:
+        __tracebackhide__ = True
         if host in self._resolved or any(_allows(allowed, host) for allowed in self._active):
             return
         if _within_socketpair():

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from openprogram_pytest.failures import details_of, put_first
+
 if TYPE_CHECKING:
     from openprogram_pytest.span import RecordingSpan
 
@@ -34,11 +36,13 @@ class Outcomes:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, item: pytest.Item
+        self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Keep what a test recorded when it passed, and let its report carry the facts."""
         report = yield
         span = item.stash.get(SPAN, None)
+        if report.failed and call.excinfo is not None:
+            put_first(report, details_of(call.excinfo.value))
         if span is not None:
             self._conclude(item, span, report)
         _attach_facts(item.config, report)
@@ -54,13 +58,13 @@ class Outcomes:
     def _conclude(self, item: pytest.Item, span: RecordingSpan, report: pytest.TestReport) -> None:
         if report.when == "call" and report.outcome == "passed" and not span.finished:
             # The fixture was asked for inside the test, when the hook around it was not there yet.
-            problem = span.problem or _finish(span)
+            problem = span.problem or finished(span)
             if problem is not None:
                 report.outcome, report.longrepr = "failed", problem
         if report.outcome != "passed":
             item.stash[FAILED] = True
-        if report.failed and (details := span.details()) and details not in str(report.longrepr):
-            report.sections.append(("openprogram recording", details))
+        if report.failed:
+            put_first(report, span.details())
         if report.when == "teardown":
             self._settle(item, span, report)
 
@@ -115,12 +119,13 @@ def _begin_body(item: pytest.Item) -> None:
 def _end_body(item: pytest.Item) -> None:
     """End the recording with the body of a test that went well; fail the test for what is wrong with it."""
     span = item.stash.get(SPAN, None)
-    problem = _finish(span) if span is not None else None
+    problem = finished(span) if span is not None else None
     if problem is not None:
         pytest.fail(problem, pytrace=False)
 
 
-def _finish(span: RecordingSpan) -> str | None:
+def finished(span: RecordingSpan) -> str | None:
+    """End a recording after what went well; returns what is wrong with it, or None."""
     from openprogram_core import OpenProgramError
 
     try:

@@ -9,7 +9,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from openprogram_core import OpenProgramError
+from openprogram_core import OpenProgramError, PluginSet, default_plugin_set
+from openprogram_core.comparison import ComparisonPolicy
+from openprogram_core.errors import RecordingFileError
 from openprogram_core.providers import ApiProvider, ProviderWrapper, override_providers
 from openprogram_pytest.network import network_blocked
 from openprogram_pytest.settings import RecordingSettings, RecordMode
@@ -30,7 +32,7 @@ class RecordingSpan:
     """One recording while it is made or replayed; what the fixtures give to tests.
 
     ``path`` is the recording's file, ``action`` what happens: ``replay``, ``record``, ``live``, or ``refuse``
-    where there is nothing to replay.
+    where there is nothing to replay: then ``problem`` says why, and ``lacks`` in one word.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class RecordingSpan:
         self.owner = owner
         self.action: Action = _action(mode, path)
         self.problem: str | None = None
+        self.lacks: Literal["missing", "broken"] | None = None
         self.finished = False
         self._settings = settings
         self._command = command
@@ -61,51 +64,72 @@ class RecordingSpan:
         return self._tally.calls
 
     def open(self) -> None:
-        """Put the recording between the program and its providers. A fault of the recording is `problem`."""
+        """Put the recording between the program and its providers; one that lacks or is broken is `problem`.
+
+        Raises OpenProgramError and OSError for what no recording anew would cure: a skip that cannot be read,
+        a plugin that fails, a configuration or a folder that cannot be used.
+        """
         try:
-            self._open()
-        except (OpenProgramError, OSError) as error:
+            self._open(self._checked_plugins())
+        except RecordingFileError as error:
             self._stack.close()
             self._stack = ExitStack()
-            self.discard()
-            self._refuse(str(error))
+            self._refuse("broken", f"{error}. Record it anew")
         except BaseException:
             self._stack.close()
+            self.discard()
             raise
 
-    def _open(self) -> None:
+    def _checked_plugins(self) -> PluginSet:
+        """Return the plugins, after a look at all that a replay would need, whatever is done now."""
+        given = self._settings.plugins
+        if self.action == "live":
+            # Like mode off: a third party's plugin that fails is in nobody's way.
+            plugins = PluginSet.load(only_built_in=True).with_plugins(given) if given else PluginSet([], {})
+            ComparisonPolicy.from_plugins(plugins, self._settings.skip)
+            return plugins
+        from openprogram_core.redaction import Redactor
+
+        plugins = default_plugin_set().with_plugins(given)
+        Redactor.from_plugins(plugins)
+        ComparisonPolicy.from_plugins(plugins, self._settings.skip)
+        return plugins
+
+    def _open(self, plugins: PluginSet) -> None:
         if self.action == "refuse":
-            self._refuse(f"there is no recording {_shown(self.path)} for {self.owner}")
+            reason = f"there is no recording {_shown(self.path)} for {self.owner}. Record it"
+            self._refuse("missing", reason)
         elif self.action == "replay":
-            self._open_replay()
+            self._open_replay(plugins)
         elif self.action == "record":
-            self._open_record()
+            self._open_record(plugins)
         else:
             self._override(lambda provider: provider)
 
-    def _open_replay(self) -> None:
+    def _open_replay(self, plugins: PluginSet) -> None:
         from openprogram_replay import ReplayProvider
 
         settings = self._settings
-        replay = ReplayProvider(self.path, order=settings.order, plugins=settings.plugins, skip=settings.skip)
+        replay = ReplayProvider(self.path, order=settings.order, plugins=plugins, skip=settings.skip)
         self._replay = replay
         self._stack.callback(replay.close)
         self._override(lambda provider: replay, serves_all=True)
         self._block_network()
 
-    def _open_record(self) -> None:
+    def _open_record(self, plugins: PluginSet) -> None:
         from openprogram_record import RecordingProvider, RecordingSink
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._draft = self.path.with_name(f".{self.path.name}.{token_hex(4)}.tmp")
-        sink = RecordingSink(self._draft, plugins=self._settings.plugins, facts={"test": self.owner})
+        sink = RecordingSink(self._draft, plugins=plugins, facts={"test": self.owner})
         self._sink = sink
         self._stack.callback(sink.close)
         self._override(lambda provider: RecordingProvider(provider, sink))
 
-    def _refuse(self, reason: str) -> None:
+    def _refuse(self, lacks: Literal["missing", "broken"], reason: str) -> None:
         self.action = "refuse"
-        self.problem = f"{reason}. Record it, which calls the live service: {self._command}"
+        self.lacks = lacks
+        self.problem = f"{reason}, which calls the live service: {self._command}"
         refusing = RefusingProvider(self.problem)
         self._override(lambda provider: refusing, serves_all=True)
         self._block_network()
@@ -181,18 +205,18 @@ class RecordingSpan:
             except OSError:
                 return
 
-    def details(self) -> str:
-        """Return what helps with a test that failed: the mismatches' reports, and connections refused."""
+    def details(self) -> list[str]:
+        """Return what helps with a test that failed: the first mismatch's report, and connections refused."""
         parts = []
         if self._replay is not None and self._replay.mismatches:
             parts.append(self._explain(self._replay.mismatches[0]))
         if self._refused_hosts:
             parts.append("connections refused while replaying: " + ", ".join(self._refused_hosts))
-        return "\n".join(parts)
+        return parts
 
     def facts(self, kept: bool) -> dict[str, Any]:
         """Return what the summary counts, as plain JSON values."""
-        action = "dropped" if self.action == "record" and not kept else self.action
+        action = "dropped" if self.action == "record" and not kept else self.lacks or self.action
         replayed = self._replay.calls_used if self._replay is not None else 0
         return {
             "path": os.fspath(self.path),

@@ -62,11 +62,17 @@ class Summary:
             if action in self._paths:
                 yield f"{_count(len(self._paths[action]), 'recording')} {words}:"
                 yield from (f"  {_relative(path, base)}" for path in sorted(self._paths[action]))
-        missing = len(self._paths.get("refuse", ()))
+        missing = len(self._paths.get("missing", ()))
         if missing:
             yield (
-                f"{_count(missing, 'test')} without a recording that can be replayed; "
+                f"{_count(missing, 'test')} without a recording; "
                 "--openprogram-record=once records what is missing, with live calls"
+            )
+        broken = len(self._paths.get("broken", ()))
+        if broken:
+            yield (
+                f"{_count(broken, 'recording')} that cannot be read; "
+                "--openprogram-record=rewrite makes them anew, with live calls"
             )
         yield from self._orphan_lines(base, whole_run)
 

@@ -35,6 +35,7 @@ class Tally:
 
     def begin_call(self) -> None:
         """Count a call, or raise what stands in its way."""
+        __tracebackhide__ = True
         if self.refusal is not None:
             raise UnrecordedCallError(self.refusal)
         with self._lock:
@@ -99,5 +100,10 @@ class RefusingProvider(ApiProvider):
     def stream(
         self, model: Model, context: Context, options: StreamOptions | None = None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
-        """Raise the refusal."""
+        """Raise the refusal, from the first step."""
+        return self._refuse()
+
+    async def _refuse(self) -> AsyncGenerator[AssistantMessageEvent, None]:
+        __tracebackhide__ = True
         raise UnrecordedCallError(self._refusal)
+        yield  # It makes this a generator.

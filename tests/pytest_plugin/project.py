@@ -51,6 +51,14 @@ def ask_later():
     return ask_async
 """
 
+INTERNALS = ("*plugins/openprogram_*", "*openprogram_core/*", "*Traceback*")
+
+
+def without_internals(result: pytest.RunResult) -> None:
+    """Assert that a run showed nothing of this project's own code."""
+    for line in INTERNALS:
+        result.stdout.no_fnmatch_line(line)
+
 
 class Project:
     """The project's folder, and runs of its tests in this process or in one of their own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pytest_plugin.project import Project
+from tests.pytest_plugin.project import Project, without_internals
 
 pytest_plugins = ["pytester"]
 
@@ -128,10 +128,31 @@ def test_a_mismatch_that_ends_the_test_comes_with_its_report(project: Project) -
     project.write(test_a=ONE.replace('ask("hi")', 'ask("bye")'))
     result = project.run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["*ReplayMismatch: replay mismatch at call 0*", "-*- openprogram recording -*"]
+    result.stdout.re_match_lines(
+        [
+            "_+ test_one _+",
+            r"replay mismatch at call 0, field context\.messages\[0\]\.content: recorded .hi., incoming",
+            "call 0 has 1 difference from this request:",
+            "record it anew: pytest test_a.py::test_one --openprogram-record=rewrite",
+            "It happened here:",
+            "> .*ask..bye..",
+            "E .*ReplayMismatch: replay mismatch at call 0",
+            "FAILED test_a.py::test_one - .*ReplayMismatch",
+        ],
     )
-    result.stdout.fnmatch_lines(["call 0 has 1 difference from this request:"])
+    assert result.stdout.str().count("call 0 has 1 difference") == 1
+    without_internals(result)
+
+
+def test_a_call_in_a_fixture_of_a_test_without_recording_shows_no_internals(project: Project) -> None:
+    project.write(
+        test_a=ONE.replace("def test_one(ask)", "def test_one(ask, early)")
+        + "@pytest.fixture\ndef early(ask):\n    ask('early')\n"
+    )
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"E *UnrecordedCallError: there is no recording {FILE} for *"])
+    without_internals(result)
 
 
 @pytest.mark.parametrize("mode", ["once", "live"])
@@ -167,7 +188,10 @@ def test_a_recording_that_cannot_be_read_fails_the_test_and_says_where(project: 
     path.write_text("\n".join(path.read_text(encoding="utf-8").splitlines()[:-1]) + "\n", encoding="utf-8")
     result = project.run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*{FILE}*call 0: *Record it*pytest test_a.py::test_one *=rewrite"])
+    result.stdout.fnmatch_lines([f"*{FILE}*call 0: *Record it anew*pytest test_a.py::test_one *=rewrite"])
+    result.stdout.fnmatch_lines(["1 recording that cannot be read; --openprogram-record=rewrite makes *"])
+    result.stdout.no_fnmatch_line("*without a recording*")
+    without_internals(result)
 
 
 def test_a_call_after_the_test_is_refused(project: Project) -> None:
