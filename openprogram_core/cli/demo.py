@@ -9,7 +9,7 @@ import click
 
 from openprogram_core.cli._command import openprogram_command
 from openprogram_core.cli._output import data
-from openprogram_core.errors import MissingCredentialsError
+from openprogram_core.errors import MissingCredentialsError, UnknownApiError
 
 QUESTION = "What is the weather in Oslo?"
 
@@ -53,7 +53,15 @@ def command(
     if keep is not None and keep.exists():
         raise click.UsageError(f"{keep} exists; nothing is overwritten. Give another name")
     with tempfile.TemporaryDirectory(prefix="openprogram-demo-") as folder:
-        _run(keep or Path(folder) / "demo.jsonl", model_id, api, provider, base_url)
+        try:
+            _run(keep or Path(folder) / "demo.jsonl", model_id, api, provider, base_url)
+        except MissingCredentialsError as error:
+            raise click.ClickException(_missing_key(error)) from None
+        except UnknownApiError as error:
+            known = ", ".join(error.known) or "none"
+            raise click.ClickException(
+                f"no plugin brings the wire API {api!r}: give --api one of {known}"
+            ) from None
     if keep is not None:
         data()
         data(f"The recording is in {keep}. Look at it: openprogram recordings show {keep} --call 0")
@@ -79,11 +87,9 @@ def _run(path: Path, model_id: str | None, api: str, provider: str | None, base_
         session = DemoSession(model, QUESTION, path, None, keys[:1])
     try:
         recorded = session.record()
-    except BaseException as error:
+    except BaseException:
         # It was made a moment ago, and in the way of the next try.
         path.unlink(missing_ok=True)
-        if isinstance(error, MissingCredentialsError):
-            raise click.ClickException(_missing_key(error)) from None
         raise
     session.show_file()
     session.replay(recorded)

@@ -83,9 +83,13 @@ def _look(configuration: Configuration) -> _Found:
         recording, repairs = examine_recording(configuration.file)
     except OpenProgramError as error:
         return _Found(None, [str(error), *disabled], [], [])
-    if recording.problem is None:
+    problem = recording.problem
+    if problem is None and configuration.mode == "replay" and recording.look is not None:
+        # While somebody writes it, a call without its end is as it should be, and cannot be replayed.
+        problem = recording.look.problem
+    if problem is None:
         return _Found(recording, disabled, [], repairs)
-    said = f"{recording.path}: {recording.problem}"
+    said = f"{recording.path}: {problem}"
     mended = _mended(configuration, recording)
     if mended is None:
         return _Found(recording, [said, *disabled], [], repairs)
@@ -103,7 +107,7 @@ def _mended(configuration: Configuration, recording: StoredRecording) -> str | N
     if recording.modified is None or recording.size == 0:
         return "the next start begins it anew" if recording.path.parent.is_dir() else None
     growing = recording.look is not None and recording.look.growing
-    return "the next start cuts what is torn, and goes on behind it" if growing else None
+    return "the next start mends that, and goes on behind it" if growing else None
 
 
 def _fields(configuration: Configuration, recording: StoredRecording | None) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,23 @@ def test_what_a_recorder_mends_by_itself_blocks_nothing(content: bytes | None, s
     document = json.loads(shell("status", "--json").out)
     assert document["problems"] == []
     assert len(document["warnings"]) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs locks to know of the writer")
+def test_what_is_being_written_cannot_be_replayed_yet(shell: Shell) -> None:
+    from openprogram_core.recordings import WriterLocks
+
+    shell.configure(REPLAY)
+    write(shell.recording, conversation()[:-9])
+    with shell.recording.open("r+b") as file:
+        locks = WriterLocks(file.fileno())
+        locks.lock_append()
+        locks.join_writers()
+        locks.unlock_append()
+        ran = shell("status")
+        locks.leave_writers()
+    assert "a process is writing it at this moment" in ran.out
+    assert "every provider call is blocked in mode replay" in ran.err
 
 
 def test_a_recorder_without_the_folder_is_blocked(shell: Shell) -> None:

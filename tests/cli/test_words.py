@@ -154,6 +154,13 @@ def test_a_difference_says_once_which_file_is_which(recordings: Recordings, tmp_
     assert recordings("diff", "one.jsonl", "one.jsonl").out == ""
 
 
+def test_a_demo_over_an_unknown_api_is_advised_for_a_command_line(tmp_path: Path) -> None:
+    ran = run("demo", "--model", "m", "--api", "smoke-signals", home=tmp_path)
+    assert ran.code == 1
+    assert "the wire API 'smoke-signals': give --api one of anthropic-messages, " in ran.err
+    assert "register_api_provider" not in ran.err
+
+
 @pytest.mark.parametrize("provider", ["openai", "somebody"])
 def test_a_demo_without_a_key_is_advised_for_a_command_line(
     provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
