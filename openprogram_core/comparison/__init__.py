@@ -7,7 +7,8 @@ from openprogram_core.comparison.differences import (
     find_first_difference,
 )
 from openprogram_core.comparison.findings import Finding, Findings, explain
-from openprogram_core.comparison.paths import FieldPathError
+from openprogram_core.comparison.given import check_request_skips, unmet_skips
+from openprogram_core.comparison.paths import FieldPathError, any_index_path
 from openprogram_core.comparison.policy import ComparisonPolicy
 from openprogram_core.comparison.recording_diff import CallDiff, diff_recordings
 from openprogram_core.comparison.report import render_findings, render_out_of_reach, render_skipped
@@ -27,6 +28,8 @@ __all__ = [
     "Finding",
     "Findings",
     "SkippedField",
+    "any_index_path",
+    "check_request_skips",
     "compare",
     "diff_recordings",
     "escape",
@@ -37,4 +40,5 @@ __all__ = [
     "render_findings",
     "render_out_of_reach",
     "render_skipped",
+    "unmet_skips",
 ]

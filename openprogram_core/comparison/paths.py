@@ -55,6 +55,14 @@ def format_path(segments: Iterable[Segment], path: str = "") -> str:
     return "".join([path, *(_written(one, not path and place == 0) for place, one in enumerate(segments))])
 
 
+def any_index_path(path: str) -> str:
+    """Return ``path`` with ``[*]`` for every index: how it is declared as a skip. Raises `FieldPathError`."""
+    written = ""
+    for segment in parse_path(path):
+        written = join_path(written, segment) if isinstance(segment, str) else f"{written}[*]"
+    return written
+
+
 def _written(segment: Segment, first: bool) -> str:
     if type(segment) is int:
         return f"[{segment}]"

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openprogram_core.comparison.digest import fingerprint
+from openprogram_core.comparison.given import as_field_skips, check_request_skips
 from openprogram_core.comparison.paths import FieldPathError
 from openprogram_core.comparison.placeholders import nothing_begins
 from openprogram_core.comparison.skips import Skips
@@ -70,7 +71,7 @@ class ComparisonPolicy:
         In a recorded text it stands for a placeholder, before which may stand what a stream shows of a secret
         before it is known for one, or for eight characters and more without whitespace. A field
         with a secret name below ``model`` or ``options`` that holds it on one side and is absent on the other
-        is no difference.
+        is no difference. Raises `FieldPathError` also for a path in ``skip`` that leads into no request.
         """
         from openprogram_core.redaction import PLACEHOLDER
 
@@ -79,7 +80,7 @@ class ComparisonPolicy:
             probe = redactor.remove_secret_values({key: "x"})
             return isinstance(probe, dict) and probe.get(key) == PLACEHOLDER
 
-        policy = cls.from_plugins(plugins, skip)
+        policy = cls.from_plugins(plugins, check_request_skips(skip))
         return replace(
             policy,
             placeholder=PLACEHOLDER,
@@ -183,6 +184,4 @@ def _declared(plugins: PluginSet) -> Sequence[tuple[str, FieldSkip]]:
 
 
 def _given(skip: Iterable[str | FieldSkip]) -> list[tuple[str, FieldSkip]]:
-    if isinstance(skip, str | FieldSkip):
-        raise TypeError(f"skip is a list of field names and paths: skip=[{skip!r}]")
-    return [(SKIP_ARGUMENT, one if isinstance(one, FieldSkip) else FieldSkip(one)) for one in skip]
+    return [(SKIP_ARGUMENT, one) for one in as_field_skips(skip)]

@@ -78,11 +78,16 @@ class SkipState:
         )
 
 
+def is_name(field: str) -> bool:
+    """Whether a declared field is a bare name, and no path."""
+    return not any(mark in field for mark in '.[]"')
+
+
 class Skips:
     """All declared skips: bare names, and paths from the root.
 
     A plugin's names reach as far as `openprogram_core.comparison.reach` says; ``given`` are a person's own
-    skips, whose names reach anywhere.
+    skips, whose names reach anywhere; the attribute holds their fields.
     """
 
     def __init__(
@@ -93,8 +98,10 @@ class Skips:
         Raises `FieldPathError`.
         """
         self.names: dict[str, SkipOrigin] = {}
+        self.given: list[str] = []
         root = _Node()
         for plugin, skip in given:
+            self.given.append(skip.field)
             self._add(root, SkipOrigin(plugin, skip.field, skip.reason))
         self.given_names: Mapping[str, SkipOrigin] = dict(self.names)
         for plugin, skip in declared:
@@ -106,7 +113,7 @@ class Skips:
     def _add(self, root: _Node, origin: SkipOrigin) -> None:
         if not origin.field:
             raise FieldPathError(origin.field, "it is empty, and would skip the whole request")
-        if not any(mark in origin.field for mark in '.[]"'):
+        if is_name(origin.field):
             self.names.setdefault(origin.field, origin)
             return
         node = root

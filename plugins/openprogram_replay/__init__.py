@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from openprogram_core import hookimpl
 from openprogram_core.providers import ProviderWrapper, RuntimeSettings
+from openprogram_replay.advice import ReplayWording
+from openprogram_replay.configured import ConfiguredReplay
 from openprogram_replay.errors import RecordedCallError, ReplayMismatch
 from openprogram_replay.provider import ReplayProvider
-from openprogram_replay.scope import Replay, replay_wrapper, replaying
+from openprogram_replay.scope import Replay, replaying
 
 __all__ = [
     "RecordedCallError",
     "Replay",
     "ReplayMismatch",
     "ReplayProvider",
+    "ReplayWording",
     "replaying",
     "wrap_provider",
 ]
@@ -26,4 +29,4 @@ def wrap_provider(settings: RuntimeSettings) -> ProviderWrapper | None:
     """Answer every call from the configured recording in mode ``replay``; stay out in the others."""
     if settings.mode != "replay" or settings.path is None:
         return None
-    return replay_wrapper(ReplayProvider(settings.path, order=settings.order, plugins=settings.plugins))
+    return ConfiguredReplay(settings.path, settings).wrapper()

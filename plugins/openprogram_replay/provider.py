@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from openprogram_core import OpenProgramError, PluginSet, default_plugin_set
 from openprogram_core.comparison import ComparisonPolicy, FieldSkip
+from openprogram_core.errors import RecordingFileError
 from openprogram_core.providers import (
     ApiProvider,
     AssistantMessageEvent,
@@ -19,9 +20,22 @@ from openprogram_core.providers import (
     StreamOptions,
 )
 from openprogram_core.recordings import RecordedCall, Recording, current_lane, read_recording_file
+from openprogram_replay.advice import ReplayWording
 from openprogram_replay.errors import RecordedCallError, ReplayMismatch
-from openprogram_replay.reports import MismatchFacts, make_leftover_report, make_report
-from openprogram_replay.selection import AnyOrderSelection, OrderedSelection, Refusal, Selection, count_calls
+from openprogram_replay.reports import (
+    MismatchFacts,
+    make_leftover_report,
+    make_read_past_report,
+    make_report,
+)
+from openprogram_replay.selection import (
+    AnyOrderSelection,
+    OrderedSelection,
+    Refusal,
+    Selection,
+    count_calls,
+    listed,
+)
 
 Order = Literal["ordered", "any-order"]
 
@@ -49,15 +63,17 @@ class ReplayProvider(ApiProvider):
         order: Order = "ordered",
         plugins: PluginSet | Sequence[object] = (),
         skip: Iterable[str | FieldSkip] = (),
+        wording: ReplayWording = ReplayWording(),  # noqa: B008 - frozen
     ) -> None:
         """Read the recording at ``path``, all of it.
 
         ``order``: ``ordered`` takes the next call of the lane, ``any-order`` the first unused one that is
         equal. ``plugins`` are modules or objects beside the installed plugins, or a whole `PluginSet` in
-        their place. ``skip`` are fields not to compare, by name or path.
+        their place. ``skip`` are fields not to compare, by name or path. ``wording`` is how reports say what
+        to do; who replays on behalf of others says it in their words.
 
-        Raises RecordingFileError, PluginError, RedactionError and `FieldPathError`, all before anything is
-        replayed.
+        Raises RecordingFileError, PluginError, RedactionError and `FieldPathError`, the last also for a path
+        that begins with none of ``model``, ``context`` and ``options``; all before anything is replayed.
         """
         if order not in ("ordered", "any-order"):
             raise ValueError(f"order is 'ordered' or 'any-order', not {order!r}")
@@ -68,12 +84,14 @@ class ReplayProvider(ApiProvider):
         self._redactor = Redactor.from_plugins(loaded)
         self._policy = ComparisonPolicy.for_replay(loaded, self._redactor, skip)
         self._order = order
-        self._recording: Recording = read_recording_file(path)
+        self._wording = wording
+        self._recording: Recording = _read(path, wording)
         calls = self._recording.calls
         kind = OrderedSelection if order == "ordered" else AnyOrderSelection
         self._selection: Selection = kind(calls, self._policy)
         self._lock = threading.RLock()
         self._failures: list[OpenProgramError] = []
+        self._failure_count = 0
 
     @property
     def apis(self) -> frozenset[str]:
@@ -85,6 +103,24 @@ class ReplayProvider(ApiProvider):
         """How many recorded calls have been given back, or begun to be."""
         with self._lock:
             return len(self._selection.used)
+
+    @property
+    def calls_left(self) -> list[int]:
+        """The indexes of the recorded calls that have not been made."""
+        with self._lock:
+            used = self._selection.used
+            return [call.call_index for call in self._recording.calls if call.call_index not in used]
+
+    @property
+    def failure_count(self) -> int:
+        """How often replay itself has failed: mismatches, and a plugin's or the file's faults."""
+        return self._failure_count
+
+    @property
+    def first_failure(self) -> OpenProgramError | None:
+        """The first of these failures, caught or not."""
+        with self._lock:
+            return self._failures[0] if self._failures else None
 
     @property
     def mismatches(self) -> tuple[ReplayMismatch, ...]:
@@ -117,7 +153,7 @@ class ReplayProvider(ApiProvider):
             for event in call.events():
                 yield event
             if call.outcome == "abandoned":
-                raise _read_past(call)
+                raise self._read_past(call)
         except OpenProgramError as error:
             self._remember(error)
             raise
@@ -141,6 +177,7 @@ class ReplayProvider(ApiProvider):
                 frozenset(self._selection.used),
                 self._policy,
                 self._redactor,
+                self._wording,
             )
         path, recorded, incoming_value = chosen.difference
         raise ReplayMismatch(
@@ -151,8 +188,20 @@ class ReplayProvider(ApiProvider):
             make_report=lambda: make_report(facts),
         )
 
+    def _read_past(self, call: RecordedCall) -> ReplayMismatch:
+        count = call.event_count
+        return ReplayMismatch(
+            call.call_index,
+            "event_index",
+            f"left after {_count_events(count)}",
+            f"asks for event {count}",
+            event_index=count,
+            make_report=lambda: make_read_past_report(self._recording, self._wording),
+        )
+
     def _remember(self, error: OpenProgramError) -> None:
         with self._lock:
+            self._failure_count += 1
             if len(self._failures) < REMEMBERED:
                 self._failures.append(error)
 
@@ -168,19 +217,18 @@ class ReplayProvider(ApiProvider):
 
         What else went wrong in replay itself, a plugin's failure or a file changed meanwhile, counts alike.
         """
-        with self._lock:
-            if self._failures:
-                raise self._failures[0]
-            calls = self._recording.calls
-            left = [call.call_index for call in calls if call.call_index not in self._selection.used]
+        failure = self.first_failure
+        if failure is not None:
+            raise failure
+        left = self.calls_left
         if left:
-            shown = ", ".join(map(str, left[:10])) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
+            total = len(self._recording.calls)
             raise ReplayMismatch(
                 left[0],
                 "call_index",
-                count_calls(len(calls)),
-                f"{count_calls(len(calls) - len(left))}, not made: {shown}",
-                make_report=lambda: make_leftover_report(self._recording, left),
+                count_calls(total),
+                f"{count_calls(total - len(left))}, not made: {listed(left, 10)}",
+                make_report=lambda: make_leftover_report(self._recording, left, self._wording),
             )
 
     def close(self) -> None:
@@ -191,10 +239,14 @@ class ReplayProvider(ApiProvider):
         self._recording.close()
 
 
-def _read_past(call: RecordedCall) -> ReplayMismatch:
-    count = call.event_count
-    recorded, incoming = f"left after {_count_events(count)}", f"asks for event {count}"
-    return ReplayMismatch(call.call_index, "event_index", recorded, incoming, event_index=count)
+def _read(path: str | os.PathLike[str], wording: ReplayWording) -> Recording:
+    try:
+        return read_recording_file(path)
+    except RecordingFileError as error:
+        if not wording.missing or os.path.lexists(path):
+            raise
+        hint = wording.missing.replace("{}", repr(os.fspath(path)), 1)
+        raise RecordingFileError(error.path, f"{error.reason}. {hint}") from None
 
 
 def _count_events(number: int) -> str:

@@ -15,10 +15,21 @@ from openprogram_core.comparison import (
     render_findings,
     render_out_of_reach,
     render_skipped,
+    unmet_skips,
 )
 from openprogram_core.recordings import RecordedCall, Recording
+from openprogram_replay.advice import (
+    NOT_MADE,
+    ONE_MORE_CALL,
+    READ_PAST,
+    ReplayWording,
+    advise_fields,
+    advise_lane,
+    advise_new_lane,
+    advise_order,
+)
 from openprogram_replay.kinds import Kinds
-from openprogram_replay.selection import count_calls, lane_name
+from openprogram_replay.selection import count_calls, in_lane
 
 if TYPE_CHECKING:
     from openprogram_core.redaction import Redactor
@@ -45,6 +56,7 @@ class MismatchFacts:
     used: frozenset[int]
     policy: ComparisonPolicy
     redactor: Redactor
+    wording: ReplayWording
 
 
 class _Closest(NamedTuple):
@@ -54,42 +66,50 @@ class _Closest(NamedTuple):
 
 def make_report(facts: MismatchFacts) -> str:
     """Return the report below its first line. Never raises."""
-    return _joined(_lines(facts))
+    return _joined(_lines(facts), facts.wording)
 
 
-def make_leftover_report(recording: Recording, left: list[int]) -> str:
+def make_leftover_report(recording: Recording, left: list[int], wording: ReplayWording) -> str:
     """Return the report on calls that were recorded and not made. Never raises."""
-    return _joined(_leftover_lines(recording, left))
+    return _joined(_leftover_lines(recording, left), wording)
 
 
-def _joined(lines: Iterator[str]) -> str:
+def make_read_past_report(recording: Recording, wording: ReplayWording) -> str:
+    """Return the report on a stream that is read on where the recorded one was left."""
+    return _joined(iter((f"recording {recording.path}", "", READ_PAST)), wording)
+
+
+def _joined(lines: Iterator[str], wording: ReplayWording) -> str:
+    closing = f"\n{escape(wording.closing)}" if wording.closing else ""
     # A report that fails must not hide the mismatch it explains.
     try:
-        return "\n".join(escape(line) for line in lines)
+        return "\n".join(escape(line) for line in lines) + closing
     except Exception as error:
-        return f"(no report: {type(error).__name__}; was the recording closed or changed?)"
+        return f"(no report: {type(error).__name__}; was the recording closed or changed?){closing}"
 
 
 def _leftover_lines(recording: Recording, left: list[int]) -> Iterator[str]:
     yield f"recording {recording.path}: {count_calls(len(recording.calls))}, of which were not made:"
     for index in left[:SHOWN]:
         call = recording.calls[index]
-        lane = "" if call.lane is None else f", {lane_name(call.lane)}"
+        lane = "" if call.lane is None else f", {in_lane(call.lane)}"
         messages = "1 message" if call.message_count == 1 else f"{call.message_count} messages"
         yield f"  call {index}: {call.model_id}, {messages}{lane}"
     if len(left) > SHOWN:
         yield f"  and {len(left) - SHOWN} more"
+    yield ""
+    yield NOT_MADE
 
 
 def _lines(facts: MismatchFacts) -> Iterator[str]:
     calls = facts.recording.calls
-    where = "" if facts.lane is None else f", {lane_name(facts.lane)}"
+    where = "" if facts.lane is None else f", {in_lane(facts.lane)}"
     used = f"{count_calls(len(calls))}, {len(facts.used)} used"
     yield f"recording {facts.recording.path}: {used}, {facts.order}{where}"
     equal = _equal_calls(facts)
     compared = facts.expected
     if equal:
-        yield from _equal_lines(facts, equal)
+        yield _equal_line(facts, equal)
     else:
         closest = _closest(facts)
         if closest is not None and (compared is None or closest.call.call_index != compared.call_index):
@@ -104,6 +124,7 @@ def _lines(facts: MismatchFacts) -> Iterator[str]:
             yield "the recording holds no call"
     if facts.expected is None:
         yield from _lanes(facts)
+    findings = None
     if compared is not None and not (facts.expected is None and equal):
         findings = _explain(facts, compared)
         yield ""
@@ -112,11 +133,32 @@ def _lines(facts: MismatchFacts) -> Iterator[str]:
             yield f"  {line}"
         yield from render_out_of_reach(findings, facts.policy)
         yield from render_skipped(findings.skipped, findings.placeholders)
+    unmet = unmet_skips(facts.policy.skips.given, _requests(facts))
+    if unmet:
+        yield f"skips that met nothing: {', '.join(unmet)}"
     yield ""
-    yield (
-        "If the change is meant, record again. "
-        "If the field differs on every run, skip it: replaying(..., skip=[...])"
-    )
+    yield from _advice(facts, equal, findings)
+
+
+def _requests(facts: MismatchFacts) -> Iterator[dict[str, Any]]:
+    yield facts.incoming
+    for call in _nearest(facts, WEIGHED):
+        yield call.request()
+
+
+def _advice(facts: MismatchFacts, equal: list[RecordedCall], findings: Findings | None) -> Iterator[str]:
+    call = _first_free(facts, equal)
+    lanes = {one.lane for one in facts.recording.calls}
+    if call is not None and call.lane != facts.lane:
+        yield from advise_lane(call.lane)
+    elif call is not None:
+        yield from advise_order(facts.wording)
+    elif facts.expected is None and facts.order == "ordered" and lanes and facts.lane not in lanes:
+        yield from advise_new_lane(in_lane(facts.lane))
+    elif facts.expected is None or equal or findings is None:
+        yield ONE_MORE_CALL
+    else:
+        yield from advise_fields(findings, facts.wording)
 
 
 def _explain(facts: MismatchFacts, call: RecordedCall) -> Findings:
@@ -148,23 +190,25 @@ def _equal_calls(facts: MismatchFacts) -> list[RecordedCall]:
     ]
 
 
-def _equal_lines(facts: MismatchFacts, equal: list[RecordedCall]) -> Iterator[str]:
+def _first_free(facts: MismatchFacts, equal: list[RecordedCall]) -> RecordedCall | None:
     free = [call for call in equal if call.call_index not in facts.used]
-    if not free:
+    return next((call for call in free if call.lane == facts.lane), free[0] if free else None)
+
+
+def _equal_line(facts: MismatchFacts, equal: list[RecordedCall]) -> str:
+    call = _first_free(facts, equal)
+    if call is None:
         times = len(equal)
-        listed = ", ".join(str(call.call_index) for call in sorted(equal, key=lambda call: call.call_index))
-        yield (
-            f"equal to call {listed}: recorded {_times(times)}, used {_times(times)}, "
+        calls = ", ".join(str(call.call_index) for call in sorted(equal, key=lambda call: call.call_index))
+        return (
+            f"equal to call {calls}: recorded {_times(times)}, used {_times(times)}, "
             f"this is the {_ordinal(times + 1)} time"
         )
-        return
-    call = free[0]
     if call.lane != facts.lane:
-        yield (
-            f"equal to call {call.call_index} of {lane_name(call.lane)}, "
-            f"but this call was made in {lane_name(facts.lane)}: is call_lane() missing or another?"
+        return (
+            f"equal to call {call.call_index}, which was recorded {in_lane(call.lane)}; "
+            f"this call was made {in_lane(facts.lane)}: is call_lane() missing or another?"
         )
-        return
     missed = [
         other.call_index
         for other in facts.recording.calls[: call.call_index]
@@ -172,7 +216,7 @@ def _equal_lines(facts: MismatchFacts, equal: list[RecordedCall]) -> Iterator[st
     ]
     what = "call" if len(missed) == 1 else "calls"
     was = "was" if len(missed) == 1 else "were"
-    yield f"equal to call {call.call_index}: {what} {_listed(missed)} {was} not made"
+    return f"equal to call {call.call_index}: {what} {_listed(missed)} {was} not made"
 
 
 def _closest(facts: MismatchFacts) -> _Closest | None:
@@ -194,7 +238,7 @@ def _weight(findings: Findings) -> int:
 def _state_of(facts: MismatchFacts, call: RecordedCall) -> str:
     if call.call_index in facts.used:
         return ", and it was used already"
-    return "" if call.lane == facts.lane else f", of {lane_name(call.lane)}"
+    return "" if call.lane == facts.lane else f", {in_lane(call.lane)}"
 
 
 def _lanes(facts: MismatchFacts) -> Iterator[str]:
@@ -202,8 +246,9 @@ def _lanes(facts: MismatchFacts) -> Iterator[str]:
     for call in facts.recording.calls:
         counts[call.lane] = counts.get(call.lane, 0) + 1
     if list(counts) not in ([], [facts.lane]):
-        listed = ", ".join(f"{lane_name(lane)}: {count_calls(number)}" for lane, number in counts.items())
-        yield f"recorded lanes: {listed}"
+        yield "recorded: " + ", ".join(
+            f"{count_calls(number)} {in_lane(lane)}" for lane, number in counts.items()
+        )
 
 
 def _listed(indexes: list[int]) -> str:

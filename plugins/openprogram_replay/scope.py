@@ -70,16 +70,21 @@ def replaying(
         provider.close()
 
 
+def add_report(error: ReplayMismatch, more: str = "") -> None:
+    """Add to a mismatch what its report says below the message, and ``more``, as a note, once."""
+    _add_note(error, "\n".join(error.report().splitlines()[1:]).strip("\n") + more)
+
+
 def _add_notes(error: BaseException, provider: ReplayProvider) -> None:
     if isinstance(error, ReplayMismatch):
-        note = "\n".join(error.report().splitlines()[1:]).strip("\n")
         others = len(provider.mismatches) - 1
-        if others > 0:
-            note += f"\nIt was the first; {others} more mismatch{'es' if others > 1 else ''} came after it."
+        came = f"\nIt was the first; {others} more mismatch{'es' if others > 1 else ''} came after it."
+        add_report(error, came if others > 0 else "")
     elif provider.mismatches and isinstance(error, Exception):
-        note = f"before this: {provider.mismatches[0].report()}"
-    else:
-        return
+        _add_note(error, f"before this: {provider.mismatches[0].report()}")
+
+
+def _add_note(error: BaseException, note: str) -> None:
     # Nested blocks see the same error one after the other.
     if note and note not in getattr(error, "__notes__", ()):
         error.add_note(note)

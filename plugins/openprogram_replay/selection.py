@@ -56,8 +56,8 @@ class OrderedSelection:
         indexes = self._lanes.get(lane, [])
         position = self._next.get(lane, 0)
         if position >= len(indexes):
-            where = "" if list(self._lanes) in ([lane], []) else f" in {lane_name(lane)}"
-            recorded = count_calls(len(indexes)) + where
+            where = "" if list(self._lanes) in ([lane], []) else f" {in_lane(lane)}"
+            recorded = (count_calls(len(indexes)) if indexes else "no call") + where
             return Refusal(len(self._calls), Difference("call_index", recorded, "one more call"), None)
         call = self._calls[indexes[position]]
         checker = self._checkers.get(lane)
@@ -73,9 +73,15 @@ class OrderedSelection:
         return call
 
 
-def lane_name(lane: str | None) -> str:
-    """Return how a message calls a lane."""
-    return "no lane" if lane is None else f"lane {lane!r}"
+def in_lane(lane: str | None) -> str:
+    """Return how a message says in which lane something is."""
+    return "outside every lane" if lane is None else f"in lane {lane!r}"
+
+
+def listed(indexes: Sequence[int], most: int = 5) -> str:
+    """Return calls by their indexes, those beyond ``most`` only counted."""
+    shown = ", ".join(map(str, indexes[:most]))
+    return shown + (f" and {len(indexes) - most} more" if len(indexes) > most else "")
 
 
 def _own_lane_first(lane: str | None, kinds: Sequence[dict[str | None, _Bucket]]) -> list[_Bucket]:

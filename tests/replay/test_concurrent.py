@@ -142,10 +142,13 @@ async def test_a_lane_that_was_not_recorded_says_which_were(tmp_path: Path) -> N
     provider = ReplayProvider(write_recording(tmp_path / "run.jsonl", [call]))
     with pytest.raises(ReplayMismatch) as caught:
         await play(provider, Call(call.context, []))
-    assert "recorded '0 calls in no lane', incoming 'one more call'" in str(caught.value)
+    assert "recorded 'no call outside every lane', incoming 'one more call'" in str(caught.value)
     report = caught.value.report()
-    assert "equal to call 0 of lane 'writer', but this call was made in no lane" in report
-    assert "recorded lanes: lane 'writer': 1 call" in report
+    assert (
+        "equal to call 0, which was recorded in lane 'writer'; this call was made outside every lane"
+        in report
+    )
+    assert "recorded: 1 call in lane 'writer'" in report
 
 
 async def test_any_order_refuses_with_the_closest_call(tmp_path: Path) -> None:
