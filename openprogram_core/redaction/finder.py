@@ -11,6 +11,7 @@ from typing import Any
 from openprogram_core.redaction.changes import Change, json_text_edits
 from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source, apply_edits, merge_edits
 from openprogram_core.redaction.known import KnownValues, known_edits, learn
+from openprogram_core.redaction.overheard import overheard
 from openprogram_core.redaction.places import (
     EMBEDDING_FIELDS,
     MEDIA_TYPE_FIELDS,
@@ -42,18 +43,24 @@ Hook = Callable[[str, str], "list[Edit]"]
 
 
 class Finder:
-    """One walk's settings: the rules, the values known in this call, the hooks. Collects what it learns."""
+    """One walk's settings: the rules, the values known in this call, the hooks. Collects what it learns.
+
+    ``learned`` is what stands under secret fields, ``heard`` what rules removed from texts.
+    """
 
     def __init__(self, scanner: Scanner, known: KnownValues | None, hook: Hook | None) -> None:
         self._scanner = scanner
         self._known = known
         self._hook = hook
         self.learned: list[str] = []
+        self.heard: list[str] = []
 
     def find(self, value: Any, place: Place = OPEN, path: str = "", depth: int = 0) -> Change | None:
         """Return the change that redacts ``value``, or None when nothing is secret."""
         if place.kind == "keep":
             return None
+        if place.kind == "exempt":
+            return self._exempt(value)
         if place.kind == "secret":
             return self._whole(value, OPTION_SECRET)
         if isinstance(value, str):
@@ -107,6 +114,7 @@ class Finder:
         edits: list[Edit] = []
         if hits or scanner.has_literal_less_rules:
             edits += scanner.edits(text, data, hits)
+            self.heard += overheard(text, edits)
         if has_known and known is not None:
             edits += known_edits(known, text, data)
         edits = merge_edits(edits, text)
@@ -131,6 +139,13 @@ class Finder:
     def _bytes_edits(self, value: bytes, path: str, depth: int) -> list[Edit]:
         # Latin-1 gives every byte a character, so that what is no text stays as it is.
         return self.text_edits(value.decode("latin-1"), path, depth)
+
+    def _exempt(self, value: Any) -> Change | None:
+        """Where no shape counts, the values of this very call are removed all the same."""
+        if self._known is None or not isinstance(value, str):
+            return None
+        edits = merge_edits(known_edits(self._known, value, value.encode("utf-8", "surrogatepass")), value)
+        return Change(edits=edits) if edits else None
 
     def _number(self, value: int | float) -> Change | None:
         if self._known is not None and repr(value) in self._known.values:
@@ -173,7 +188,7 @@ class Finder:
             if source is not None and not ("logprob" in siblings and key == "token"):
                 return self._whole(item, source)
             if _is_opaque(key, item, siblings, place):
-                return None
+                return self._exempt(item)
             if place.tools:
                 if key in TOOL_FIELDS and isinstance(item, list):
                     return self.find(item, DECLARED_TOOLS, path, depth + 1)
@@ -277,6 +292,7 @@ class Finder:
 
     def _properties(self, value: Mapping[Any, Any], path: str, depth: int) -> Change | None:
         change = Change()
+        taken: set[str] = set()
         for key, item in value.items():
             below = f"{path}{step(key)}"
             source = self._scanner.field_source(key) if isinstance(key, str) else None
@@ -286,9 +302,11 @@ class Finder:
                 found = self.find(
                     item, SCHEMA if isinstance(item, Mapping) else _SCHEMA_LIST, below, depth + 1
                 )
+            if isinstance(key, str):
+                self._key(key, value, change, taken, below, depth)
             if found is not None:
                 change.below[key] = found
-        return change if change.below else None
+        return change if change.below or change.keys else None
 
 
 OPTION_SECRET = Source("field", "openprogram_core", "options.api_key")

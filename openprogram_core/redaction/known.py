@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
 from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source, to_characters
-from openprogram_core.redaction.values import is_stand_in, is_word
+from openprogram_core.redaction.loose import loose_value
+from openprogram_core.redaction.values import is_stand_in, is_strong, is_word
 
 SHORTEST = 8
 """Characters a value needs before it is removed wherever it stands."""
@@ -24,6 +25,8 @@ _ESCAPE_DEPTH = 3
 _LONGEST_MASKED_HEAD = 12
 _LONGEST_MASKED_TAIL = 6
 _SCHEME = re.compile(r"\s*[A-Za-z][A-Za-z0-9-]{1,24}\s+(?P<rest>\S.*)", re.DOTALL)
+# Of a scheme with parameters: `Digest username="u", response="..."`.
+_PARAMETER = re.compile(r"""[\w-]+=(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s",;]+))""")
 _COOKIE = re.compile(r"\s*[\w!#$%&*+.^|~-]+=(?P<value>[^;]*)")
 
 
@@ -68,6 +71,10 @@ def _parts(text: str) -> Iterator[str]:
             cookie = _COOKIE.fullmatch(piece)
             if cookie is not None:
                 yield cookie["value"].strip()
+    for parameter in _PARAMETER.finditer(stripped if match is not None else ""):
+        found = parameter["quoted"] or parameter["bare"] or ""
+        if is_strong(found):
+            yield found
 
 
 def _basic(token: str) -> Iterator[str]:
@@ -141,34 +148,57 @@ class KnownValues:
                 heads.setdefault(_head(spelling), []).append(form)
             for form, kind in _masked_forms(value):
                 forms.setdefault(form, (kind, value))
+        self._loose = [loose_value(value) for value in self.values]
+        loose = {head.lower() for head in heads} | {head for one in self._loose for head in one.heads}
+        self.stream_heads = sorted({head.lower() for head in _masked_heads(self.values)} | loose)
+        """Literals at which a stream is held back, because a spelling may begin there."""
         self._forms = list(forms)
         self._kinds = list(forms.values())
-        self.heads = list(heads)
-        self._of_head = [heads[head] for head in self.heads]
+        self._heads = list(heads)
+        self._of_head = [heads[head] for head in self._heads]
         small = ahocorasick_rs.Implementation.ContiguousNFA
         self._automaton = ahocorasick_rs.BytesAhoCorasick(self._forms, implementation=small)
-        self._head_automaton = ahocorasick_rs.BytesAhoCorasick(self.heads, implementation=small)
+        # Every form begins with one of these, so that one quick pass is all that most texts cost.
+        self._gate = ahocorasick_rs.BytesAhoCorasick(
+            self.stream_heads, implementation=ahocorasick_rs.Implementation.DFA
+        )
+        self._head_automaton = ahocorasick_rs.BytesAhoCorasick(self._heads, implementation=small)
 
     def stands_in(self, data: bytes) -> bool:
         """Whether one of the values may stand in ``data``, which may be JSON text."""
-        return bool(self._automaton.find_matches_as_indexes(data))
+        if not self._may_stand_in(data):
+            return False
+        if self._automaton.find_matches_as_indexes(data):
+            return True
+        return any(value.stands_in(data) for value in self._loose)
+
+    def _may_stand_in(self, data: bytes) -> bool:
+        return bool(self._gate.find_matches_as_indexes(data.lower()))
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Yield where the values stand in ``data``, as byte offsets, masked ones too."""
+        if not self._may_stand_in(data):
+            return
         for number, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
             kind, value = self._kinds[number]
             if kind == "whole":
                 yield start, end
             else:
                 yield from _masked_span(data, start, end, kind, value)
+        for loose in self._loose:
+            yield from loose.spans(data)
 
     def cut_short_from(self, data: bytes, least: int = SHORTEST) -> int | None:
         """Where a value begins that the end of ``data`` cuts off after ``least`` bytes or more, or None."""
+        if not self._may_stand_in(data):
+            return None
+        places = [value.cut_short_from(data, least) for value in self._loose]
         for number, start, _ in self._head_automaton.find_matches_as_indexes(data, overlapping=True):
             rest = data[start:]
             if len(rest) >= least and any(form.startswith(rest) for form in self._of_head[number]):
-                return int(start)
-        return None
+                places.append(int(start))
+                break
+        return min((place for place in places if place is not None), default=None)
 
 
 def _head(spelling: str) -> bytes:
@@ -183,6 +213,14 @@ def _masked_forms(value: str) -> Iterator[tuple[bytes, str]]:
             yield (value[:length] + mask).encode("utf-8", "surrogatepass"), "head"
         for length in range(4, min(_LONGEST_MASKED_TAIL, len(value) - 1) + 1):
             yield (mask + value[-length:]).encode("utf-8", "surrogatepass"), "tail"
+
+
+def _masked_heads(values: Iterable[str]) -> Iterator[bytes]:
+    for value in values:
+        for mask in _MASKS:
+            for length in range(4, min(_LONGEST_MASKED_TAIL, len(value) - 1) + 1):
+                yield (mask + value[-length]).encode("utf-8", "surrogatepass")
+        yield (value[:3] + "***").encode("utf-8", "surrogatepass")
 
 
 def _masked_span(data: bytes, start: int, end: int, kind: str, value: str) -> Iterator[tuple[int, int]]:

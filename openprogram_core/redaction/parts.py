@@ -129,7 +129,7 @@ class PartRedactor:
         tree = part.tree()
         change = finder.find(tree, part.place, part.path)
         data = part.data if change is None else dump_json(apply_change(tree, change))
-        return RedactedPart(data, tuple(finder.learned))
+        return RedactedPart(data, (*finder.learned, *finder.heard))
 
 
 def request_parts(model: Model, context: Context, options: StreamOptions | None) -> list[Part]:

@@ -16,7 +16,8 @@ from typing import Literal
 class Place:
     """How a value at a place is treated.
 
-    ``kind``: ``keep`` leaves it alone; ``text`` scans strings only; ``secret`` takes it whole; ``schema`` is
+    ``kind``: ``keep`` leaves it alone; ``exempt`` leaves it alone but for values
+    known in the call; ``text`` scans strings only; ``secret`` takes it whole; ``schema`` is
     a JSON schema, whose property names are no fields; ``open`` is anything: field names and shapes count.
     ``fields`` are the places of a dict's known fields, the others have ``rest``; ``items`` is the place of a
     list's items. ``choose`` names the field by which a dict's place is chosen from ``variants``.
@@ -24,7 +25,7 @@ class Place:
     schemas of tools may stand below. ``name`` tells the places of a request's parts apart.
     """
 
-    kind: Literal["keep", "text", "secret", "schema", "open"]
+    kind: Literal["keep", "exempt", "text", "secret", "schema", "open"]
     fields: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
     rest: Place | None = None
     items: Place | None = None
@@ -36,6 +37,8 @@ class Place:
 
 
 KEEP = Place("keep")
+EXEMPT = Place("exempt")
+"""Ids, names and a service's opaque data: no shape counts there, but the call's own key may be echoed."""
 TEXT = Place("text", name="text")
 SECRET = Place("secret")
 SCHEMA = Place("schema")
@@ -85,12 +88,18 @@ def _keep(*names: str) -> dict[str, Place]:
     return dict.fromkeys(names, KEEP)
 
 
-_TEXT_CONTENT = _fields({**_keep("type", "signature"), "text": TEXT, "citations": OPAQUE})
-_THINKING_CONTENT = _fields({**_keep("type", "signature", "redacted"), "thinking": TEXT})
-_IMAGE_CONTENT = _fields(_keep("type", "data", "mime_type"))
-_TOOL_CALL = _fields({**_keep("type", "id", "name", "signature"), "arguments": OPEN})
-_INVALID_TOOL_CALL = _fields({**_keep("type", "id", "name", "signature", "reason"), "arguments_text": TEXT})
-_OPAQUE_CONTENT = _fields({**_keep("type", "kind"), "data": OPAQUE})
+def _exempt(*names: str) -> dict[str, Place]:
+    return dict.fromkeys(names, EXEMPT)
+
+
+_TEXT_CONTENT = _fields({**_keep("type"), **_exempt("signature"), "text": TEXT, "citations": OPAQUE})
+_THINKING_CONTENT = _fields({**_keep("type", "redacted"), **_exempt("signature"), "thinking": TEXT})
+_IMAGE_CONTENT = _fields({**_keep("type", "data"), **_exempt("mime_type")})
+_TOOL_CALL = _fields({**_keep("type"), **_exempt("id", "name", "signature"), "arguments": OPEN})
+_INVALID_TOOL_CALL = _fields(
+    {**_keep("type", "reason"), **_exempt("id", "name", "signature"), "arguments_text": TEXT}
+)
+_OPAQUE_CONTENT = _fields({**_keep("type"), **_exempt("kind"), "data": OPAQUE})
 CONTENT = Place(
     "open",
     choose="type",
@@ -109,25 +118,15 @@ _CONTENTS = Place("text", items=CONTENT)
 _USER = _fields({**_keep("role", "timestamp"), "content": _CONTENTS})
 ASSISTANT = _fields(
     {
-        **_keep(
-            "role",
-            "api",
-            "provider",
-            "model",
-            "usage",
-            "stop_reason",
-            "service_stop_reason",
-            "response_id",
-            "error_details",
-            "timestamp",
-        ),
+        **_keep("role", "usage", "stop_reason", "error_details", "timestamp"),
+        **_exempt("api", "provider", "model", "service_stop_reason", "response_id"),
         "content": _CONTENTS,
         "service_details": OPAQUE,
         "error_message": TEXT,
     }
 )
 _TOOL_RESULT = _fields(
-    {**_keep("role", "tool_call_id", "tool_name", "is_error", "timestamp"), "content": _CONTENTS}
+    {**_keep("role", "is_error", "timestamp"), **_exempt("tool_call_id", "tool_name"), "content": _CONTENTS}
 )
 MESSAGE = Place(
     "open",
@@ -135,12 +134,13 @@ MESSAGE = Place(
     choose="role",
     variants=MappingProxyType({"user": _USER, "assistant": ASSISTANT, "toolResult": _TOOL_RESULT}),
 )
-_TOOL = _fields({**_keep("name", "strict"), "description": TEXT, "parameters": SCHEMA})
+_TOOL = _fields({**_keep("strict"), **_exempt("name"), "description": TEXT, "parameters": SCHEMA})
 TOOLS = Place("open", items=_TOOL, name="tools")
 CONTEXT = _fields({"system_prompt": TEXT, "messages": Place("open", items=MESSAGE), "tools": TOOLS})
 MODEL = _fields(
     {
-        **_keep("id", "api", "provider", "reasoning", "input", "cost", "context_window", "max_tokens"),
+        **_exempt("id", "api", "provider"),
+        **_keep("reasoning", "input", "cost", "context_window", "max_tokens"),
         "name": TEXT,
         "base_url": TEXT,
     },
@@ -173,7 +173,8 @@ OPTIONS = _fields(
 REQUEST = _fields({"model": MODEL, "context": CONTEXT, "options": OPTIONS})
 EVENT = _fields(
     {
-        **_keep("type", "content_index", "id", "name", "reason"),
+        **_keep("type", "content_index", "reason"),
+        **_exempt("id", "name"),
         "message": ASSISTANT,
         "error": ASSISTANT,
         "delta": TEXT,

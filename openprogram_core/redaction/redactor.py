@@ -156,7 +156,7 @@ class Redactor:
             return self._plain_gate
         gate = self._gates.get(known.number)
         if gate is None:
-            gate = self.scanner.stream_gate(known.heads)
+            gate = self.scanner.stream_gate(known.stream_heads)
             self._gates.put(known.number, gate, 1)
         return gate
 

@@ -56,6 +56,8 @@ _FIELDS: dict[type[_Delta], str] = {
     ThinkingDeltaEvent: "thinking",
     ToolCallDeltaEvent: "arguments",
 }
+# What the rows of a block join to.
+_WRITTEN = ("text", "thinking", "arguments", "arguments_text")
 
 
 class StreamRedactor:
@@ -107,7 +109,9 @@ class StreamRedactor:
     def _start(self, event: _Start) -> Sequence[Payload]:
         delta_type = next(made for kind, made in _DELTA_TYPES.items() if isinstance(event, kind))
         self._block(event.content_index, delta_type)
-        return (event,)
+        if self._rules.known is None or not isinstance(event, ToolCallStartEvent):
+            return (event,)
+        return self._whole(event)
 
     def _delta(self, event: _Delta) -> Sequence[Payload]:
         opened = self._blocks.get(event.content_index)
@@ -136,6 +140,8 @@ class StreamRedactor:
                 content = self._with_citations(content, index)
         if content is None:
             content = self._content(original, index)
+        elif not isinstance(content, dict):
+            content = self._without_echo(content, index)
         self._ended[index] = (original, content)
         name = "tool_call" if isinstance(event, ToolCallEndEvent) else "content"
         if content is original:
@@ -152,6 +158,22 @@ class StreamRedactor:
         if change is None:
             return content
         return content.model_copy(update={"citations": apply_change(content.citations, change)})
+
+    def _without_echo(
+        self, content: AssistantContent, content_index: int
+    ) -> AssistantContent | dict[str, Any]:
+        """Remove known values from what stands beside the written text: ids, names, signatures."""
+        known = self._rules.known
+        if known is None or not known.stands_in(dump_model(content)):
+            return content
+        tree = content.model_dump(mode="json")
+        change = self._finder().find(tree, CONTENT, f"content[{content_index}]")
+        if change is None:
+            return content
+        for name in _WRITTEN:
+            change.below.pop(name, None)
+        redacted: dict[str, Any] = apply_change(tree, change)
+        return redacted
 
     def _opaque(self, event: OpaqueEvent) -> Sequence[Payload]:
         content = self._content(event.content, event.content_index)

@@ -23,6 +23,7 @@ from openprogram_core.redaction import PLACEHOLDER
 from tests.redaction.support import BODY, MODEL, as_text, built_in, redact
 
 KEY = "ghp_" + BODY + "abcd"
+OTHER_KEY = "ghp_" + "abcd" + BODY
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def test_our_own_types_keep_ids_roles_images_and_opaque_data() -> None:
             ThinkingContent(thinking="fine", signature=KEY),
             TextContent(text="fine", signature=KEY),
             ToolCall(id=KEY, name="get_token", arguments={"key": "ArrowDown", "token": "x"}, signature=KEY),
-            OpaqueContent(kind="search", data={"encrypted_content": KEY, "title": f"see {KEY}"}),
+            OpaqueContent(kind="search", data={"encrypted_content": KEY, "title": f"see {OTHER_KEY}"}),
         ],
     )
     image = UserMessage(content=[ImageContent(data="AKIA" + "A2B3C4D5E6F7G2H3", mime_type="image/png")])
