@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugin_kit.environment import Environment, make_environment
+from tests.plugin_kit.environment import Environment, shared_environment
 
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    return make_environment(tmp_path_factory.mktemp("environment"))
+    return shared_environment(tmp_path_factory)
 
 
 @pytest.fixture

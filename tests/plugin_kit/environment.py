@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.support.once import made_once
 from tests.support.shared import PROJECT_ROOT
 
 _PIP = (sys.executable, "-m", "pip")
@@ -37,6 +40,10 @@ class Environment:
     def with_packages(self, site: Path, *wheels: Path) -> Environment:
         """Install wheels with pip into the folder ``site``; returns the environment that sees them first."""
         self.pip("install", "--no-index", "--no-compile", "--target", str(site), *map(str, wheels))
+        return self.with_site(site)
+
+    def with_site(self, site: Path) -> Environment:
+        """Return the environment that sees the packages in the folder ``site`` first."""
         return Environment(self.python, (site, *self.sites))
 
     def pip(self, command: str, *arguments: str) -> None:
@@ -88,17 +95,25 @@ class Environment:
         return done.returncode, json.loads(done.stdout)["plugins"][0]["findings"]
 
 
-def make_environment(folder: Path) -> Environment:
+def make_environment(folder: Path) -> None:
     """Make a venv that has this project's wheel, and its dependencies from the running environment."""
     venv.create(folder / "venv", with_pip=False, symlinks=os.name != "nt")
-    scripts = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    environment = Environment(scripts / ("python.exe" if os.name == "nt" else "python"))
+    environment = _environment_in(folder)
     asked = [str(environment.python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     site = Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
     # The plain path, whose own .pth files are not read: this project's source stays out.
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     environment.pip("install", str(build_wheels(folder / "wheels", PROJECT_ROOT)[0]))
-    return environment
+
+
+def shared_environment(factory: pytest.TempPathFactory) -> Environment:
+    """Return the environment that all tests of a run share, on all its workers; nobody may change it."""
+    return _environment_in(made_once(factory, "environment", make_environment))
+
+
+def _environment_in(folder: Path) -> Environment:
+    scripts = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    return Environment(scripts / ("python.exe" if os.name == "nt" else "python"))
 
 
 def build_wheels(target: Path, *folders: Path) -> list[Path]:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.plugin_kit.bad_plugins import MODULES, disable_others, write_bad_plugins
 from tests.plugin_kit.environment import Environment, build_wheels, write_package
+from tests.support.once import made_once
 
 TRIAL = Path(__file__).with_name("trial.py")
 
@@ -69,10 +70,13 @@ ONLY_CHECKED = {
 
 @pytest.fixture(scope="module")
 def with_bad_plugins(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    folder = tmp_path_factory.mktemp("bad")
-    (folder / "wheels").mkdir()
-    wheels = build_wheels(folder / "wheels", write_bad_plugins(folder / "source"))
-    return environment.with_packages(folder / "site", *wheels)
+
+    def install_them(folder: Path) -> None:
+        (folder / "wheels").mkdir()
+        wheels = build_wheels(folder / "wheels", write_bad_plugins(folder / "source"))
+        environment.with_packages(folder / "site", *wheels)
+
+    return environment.with_site(made_once(tmp_path_factory, "bad", install_them) / "site")
 
 
 @pytest.fixture(scope="module")
@@ -82,18 +86,22 @@ def trials(
     """What came of every bad plugin, each alone in a process of its own."""
     if not hasattr(os, "fork"):
         pytest.skip("the trials fork, which this system cannot")
-    folder = tmp_path_factory.mktemp("trials")
-    made = environment.run([str(TRIAL), str(folder)], folder / "home")
-    assert made.returncode == 0, made.stderr
-    for name in MODULES:
-        disable_others(folder / name, name)
-    # Warnings of foreign libraries at import are theirs.
-    done = with_bad_plugins.run(
-        [str(TRIAL), str(folder), *MODULES], folder / "home", PYTHONWARNINGS="default"
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    results: dict[str, Any] = json.loads(done.stdout)
-    return results
+
+    def try_them(folder: Path) -> None:
+        made = environment.run([str(TRIAL), str(folder)], folder / "home")
+        assert made.returncode == 0, made.stderr
+        for name in MODULES:
+            disable_others(folder / name, name)
+        # Warnings of foreign libraries at import are theirs.
+        done = with_bad_plugins.run(
+            [str(TRIAL), str(folder), *MODULES], folder / "home", PYTHONWARNINGS="default"
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        (folder / "results.json").write_text(done.stdout, encoding="utf-8")
+
+    results = made_once(tmp_path_factory, "trials", try_them) / "results.json"
+    found: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))
+    return found
 
 
 def outcome(trials: dict[str, Any], name: str) -> dict[str, Any]:

@@ -14,7 +14,11 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-# Imported here and not loaded as plugins: what a child does not have to do again.
+# Imported here and not loaded as plugins: what a child does not have to do again. The SDK is what one of the
+# bad plugins imports, and whoever loads them all with it.
+import openai  # noqa: F401
+import structlog  # noqa: F401
+
 import openprogram_anthropic  # noqa: F401
 import openprogram_core
 import openprogram_google  # noqa: F401

@@ -51,6 +51,7 @@ def ask_later():
     return ask_async
 """
 
+LEFT_OUT = ("-p", "no:hypothesispytest", "-p", "no:anyio", "-p", "no:recording")
 INTERNALS = ("*plugins/openprogram_*", "*openprogram_core/*", "*Traceback*")
 
 
@@ -85,9 +86,10 @@ class Project:
         """Run the tests in this process."""
         return self.pytester.runpytest_inprocess(*arguments)
 
-    def run_apart(self, *arguments: str) -> pytest.RunResult:
-        """Run the tests in a process of their own."""
-        return self.pytester.runpytest_subprocess(*arguments)
+    def run_apart(self, *arguments: str, beside_others: bool = False) -> pytest.RunResult:
+        """Run the tests in a process of their own, and without plugins of others that take long to load."""
+        left_out = () if beside_others else LEFT_OUT
+        return self.pytester.runpytest_subprocess(*left_out, *arguments)
 
     def record(self, *arguments: str, mode: str = "once") -> pytest.RunResult:
         """Run the tests so that they record; they have to pass."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugin_kit.environment import make_environment
+from tests.plugin_kit.environment import shared_environment
 from tests.pytest_plugin.project import Project
 from tests.support.shared import PROJECT_ROOT
 
@@ -32,9 +32,9 @@ def test_a_project_that_does_not_use_it_loads_none_of_it(pytester: pytest.Pytest
 
 
 def test_installed_from_the_wheel_it_draws_no_warning_when_the_core_is_there_already(
-    tmp_path: Path,
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    environment = make_environment(tmp_path)
+    environment = shared_environment(tmp_path_factory)
     (tmp_path / "test_a.py").write_text(
         "import openprogram_core, openprogram_record, openprogram_redaction\n\ndef test_one(pytestconfig):\n"
         "    assert pytestconfig.pluginmanager.has_plugin('openprogram_pytest')\n"
@@ -118,13 +118,15 @@ def test_beside_pytest_recording_and_pytest_asyncio_each_does_its_own(project: P
     project.extend_conftest(HTTP)
     project.write(test_a=BESIDE)
     lenient = ("-W", "ignore::ResourceWarning", "-W", "ignore::pytest.PytestUnraisableExceptionWarning")
-    result = project.run_apart("--openprogram-record=once", "--record-mode=once", *lenient)
+    result = project.run_apart(
+        "--openprogram-record=once", "--record-mode=once", "--assert=plain", *lenient, beside_others=True
+    )
     result.assert_outcomes(passed=3)
     assert len(list(project.path.rglob("cassettes/**/*.yaml"))) == 2
     assert len(project.recordings()) == 2
     # Now there is no server, and no model.
     project.live_answers("!", HTTP)
-    result = project.run_apart(*lenient)
+    result = project.run_apart(*lenient, "--assert=plain", beside_others=True)
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["2 recordings used, 2 calls replayed, 0 live calls*"])
 

@@ -117,6 +117,7 @@ def test_a_mismatch_that_was_caught_fails_the_test_with_the_whole_report(project
         [
             "replay mismatch at call 0, field context.messages[[]0].content: recorded 'hi', incoming 'bye'",
             "call 0 has 1 difference from this request:",
+            '*skip it: @pytest.mark.openprogram_recording(skip=[[]"context.messages[[][*]].content"])',
             "record it anew: pytest test_a.py::test_one --openprogram-record=rewrite",
         ]
     )
