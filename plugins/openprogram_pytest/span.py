@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from openprogram_core import OpenProgramError, PluginSet, default_plugin_set
-from openprogram_core.comparison import ComparisonPolicy
+from openprogram_core.comparison import ComparisonPolicy, check_request_skips
 from openprogram_core.errors import RecordingFileError
 from openprogram_core.providers import ApiProvider, ProviderWrapper, override_providers
 from openprogram_pytest.network import network_blocked
@@ -36,12 +36,18 @@ class RecordingSpan:
     """
 
     def __init__(
-        self, path: Path, mode: RecordMode, owner: str, settings: RecordingSettings, command: str
+        self,
+        path: Path,
+        mode: RecordMode,
+        owner: str,
+        settings: RecordingSettings,
+        command: str,
+        asked_by: str = "@pytest.mark.openprogram_recording",
     ) -> None:
         """Plan it; nothing is opened before `open`.
 
         ``owner`` is the test's id, written into the recording. ``command`` is the command line that records
-        it, for messages.
+        it and ``asked_by`` what takes the settings, both for messages.
         """
         self.path = path
         self.owner = owner
@@ -51,6 +57,7 @@ class RecordingSpan:
         self.finished = False
         self._settings = settings
         self._command = command
+        self._asked_by = asked_by
         self._tally = Tally()
         self._stack = ExitStack()
         self._replay: ReplayProvider | None = None
@@ -86,13 +93,13 @@ class RecordingSpan:
         if self.action == "live":
             # Like mode off: a third party's plugin that fails is in nobody's way.
             plugins = PluginSet.load(only_built_in=True).with_plugins(given) if given else PluginSet([], {})
-            ComparisonPolicy.from_plugins(plugins, self._settings.skip)
+            ComparisonPolicy.from_plugins(plugins, check_request_skips(self._settings.skip))
             return plugins
         from openprogram_core.redaction import Redactor
 
         plugins = default_plugin_set().with_plugins(given)
         Redactor.from_plugins(plugins)
-        ComparisonPolicy.from_plugins(plugins, self._settings.skip)
+        ComparisonPolicy.from_plugins(plugins, check_request_skips(self._settings.skip))
         return plugins
 
     def _open(self, plugins: PluginSet) -> None:
@@ -107,10 +114,15 @@ class RecordingSpan:
             self._override(lambda provider: provider)
 
     def _open_replay(self, plugins: PluginSet) -> None:
-        from openprogram_replay import ReplayProvider
+        from openprogram_replay import ReplayProvider, ReplayWording
 
         settings = self._settings
-        replay = ReplayProvider(self.path, order=settings.order, plugins=plugins, skip=settings.skip)
+        wording = ReplayWording(
+            skip=f"{self._asked_by}(skip={{}})", any_order=f'{self._asked_by}(order="any-order")'
+        )
+        replay = ReplayProvider(
+            self.path, order=settings.order, plugins=plugins, skip=settings.skip, wording=wording
+        )
         self._replay = replay
         self._stack.callback(replay.close)
         self._override(lambda provider: replay, serves_all=True)
