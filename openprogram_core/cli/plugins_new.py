@@ -40,8 +40,8 @@ def command(name: str, parent: Path) -> None:
     tests = next(path for path in files if path.parent.name == "tests")
     say(
         f"next: cd {printable(str(folder))} && pip install -e '.[test]' && pytest\n"
-        f"then put your own pattern, its examples and your field into {_within(module, folder)}; "
-        f"{_within(tests, folder)} takes the key from the rule's first example"
+        f"then put your own pattern, its examples and your field into {_within(module, folder)}\n"
+        f"({_within(tests, folder)} takes the key from the rule's first example)"
     )
 
 

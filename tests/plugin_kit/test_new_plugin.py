@@ -11,6 +11,14 @@ import pytest
 from openprogram_core.plugin_kit.scaffold import ScaffoldError, write_plugin
 from tests.plugin_kit.environment import Environment
 
+OWN = {
+    'literals=("team_vault_key_",)': 'literals=("ck-",)',
+    'pattern=r"team_vault_key_[A-Za-z0-9]{24}"': 'pattern=r"ck-[0-9]{4}-[0-9]{4}"',
+    '"team_vault_key_" + "0123456789abcdefABCDEF01"': '"ck-" + "1234-5678"',
+    '("team_vault_key_name", "the team_vault_key_ prefix")': '("ck-one", "ck-12-34")',
+    "options.metadata.team_vault_request_id": "options.metadata.trace",
+}
+
 
 def test_a_new_plugin_installs_and_passes_as_written(environment: Environment, tmp_path: Path) -> None:
     home = tmp_path / "home"
@@ -19,6 +27,7 @@ def test_a_new_plugin_installs_and_passes_as_written(environment: Environment, t
     package = tmp_path / "team-vault"
     assert str(Path("team-vault", "pyproject.toml")) in made.stdout
     assert "pip install -e" in made.stderr
+    assert "into src/team_vault/__init__.py\n(tests/test_team_vault.py takes the key from" in made.stderr
 
     site = tmp_path / "site"
     environment.pip("install", "--no-build-isolation", "--no-compile", "--target", str(site), str(package))
@@ -30,6 +39,19 @@ def test_a_new_plugin_installs_and_passes_as_written(environment: Environment, t
     assert "5 passed" in tested.stdout
     checked = installed.openprogram("plugins", "check", "team-vault", home=home)
     assert (checked.returncode, checked.stdout) == (0, "team_vault: ok\n"), checked.stdout + checked.stderr
+
+    # The next step of a user, and the only file that is touched.
+    module = site / "team_vault" / "__init__.py"
+    code = module.read_text(encoding="utf-8")
+    for old, new in OWN.items():
+        assert old in code
+        code = code.replace(old, new)
+    module.write_text(code, encoding="utf-8")
+    tested = installed.run(
+        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio", str(package)], home
+    )
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert "5 passed" in tested.stdout
 
     again = environment.openprogram("plugins", "new", "team-vault", home=home)
     assert again.returncode == 1
