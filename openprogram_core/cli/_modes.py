@@ -21,11 +21,11 @@ def disabled_but_needed(configuration: Configuration, modes: Iterable[str] = NEE
         for name in NEEDED_PLUGINS.get(mode, ()):
             if name in configuration.disabled_plugins:
                 needing.setdefault(name, []).append(mode)
-    return [
-        f"the plugin {name} is disabled, and mode {' and mode '.join(modes)} needs it. "
-        "Take it out of [plugins] disabled"
-        for name, modes in needing.items()
-    ]
+    said = []
+    for name, blocked in needing.items():
+        need = f"mode {blocked[0]} needs" if len(blocked) == 1 else f"modes {' and '.join(blocked)} need"
+        said.append(f"the plugin {name} is disabled, and {need} it. Take it out of [plugins] disabled")
+    return said
 
 
 def require_plugins(configuration: Configuration, mode: str) -> None:

@@ -83,15 +83,16 @@ def examine_recording(path: Path) -> tuple[StoredRecording, list[str]]:
             found = None if folder is None else _examine(folder, path.name, _ignore)
             repairs = [] if folder is None else folder.repairs
         return found or _missing(path), repairs
+    missing = _missing(path)._replace(recording_id=None)
     try:
         descriptor = open_regular(path)
     except RecordingFileError as error:
-        return _missing(path)._replace(problem=error.reason), []
+        return missing._replace(problem=error.reason), []
     try:
         look = quick_look(descriptor)
         modified = os.fstat(descriptor).st_mtime
     except OSError as error:
-        return _missing(path)._replace(problem=f"cannot be read: {error.strerror}"), []
+        return missing._replace(problem=f"cannot be read: {error.strerror}"), []
     finally:
         os.close(descriptor)
     writing = is_being_written(path)

@@ -157,4 +157,15 @@ def test_status_says_which_modes_a_disabled_plugin_takes_away(plugin: str, shell
     ran = shell("status")
     assert ran.code == 0
     assert f"the plugin {plugin} is disabled, and mode" in ran.err
+    assert ("modes record and replay need it" in ran.err) == (plugin == "openprogram_redaction")
     assert "blocked" not in ran.err
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_recording_outside_the_store_has_no_id(there: bool, shell: Shell, tmp_path: Path) -> None:
+    path = write(tmp_path / "outside.jsonl", conversation())
+    if not there:
+        path.unlink()
+    shell.configure(f"[record_replay]\nmode = 'replay'\nfile = '{path}'\n")
+    assert "recording:" not in shell("status").out
+    assert json.loads(shell("status", "--json").out)["recording_id"] is None
