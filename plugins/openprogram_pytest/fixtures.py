@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from openprogram_pytest.span import RecordingSpan
 
 
-_SHARED = "openprogram_shared_recording"
-
-
 @pytest.fixture(scope="session")
 def openprogram_recording_config() -> dict[str, Any]:
     """Settings for every recording of the project: define it anew in conftest.py.
@@ -86,12 +83,14 @@ def openprogram_shared_recording(
         from openprogram_pytest.span import RecordingSpan
 
         settings = base_settings(pytestconfig, openprogram_recording_config)
-        settings = settings.extended(given, _SHARED)
+        settings = settings.extended(given, "openprogram_shared_recording")
         path = shared_path(request, name) if settings.path is None else request.path.parent / settings.path
         owner = f"fixture {request.fixturename} of {request.node.nodeid or 'the session'}"
         # A fixture that is set up anew for every test records once a run and replays after that.
         mode = "once" if path in made else record_mode(pytestconfig)
-        span = RecordingSpan(path, mode, owner, settings, _command("", path), _SHARED)
+        command = _command(request.node.nodeid, path)
+        asked_by = "openprogram_shared_recording(request, "
+        span = RecordingSpan(path, mode, owner, settings, command, asked_by)
         _open(span)
         kept = False
         try:

@@ -42,12 +42,12 @@ class RecordingSpan:
         owner: str,
         settings: RecordingSettings,
         command: str,
-        asked_by: str = "@pytest.mark.openprogram_recording",
+        asked_by: str = "@pytest.mark.openprogram_recording(",
     ) -> None:
         """Plan it; nothing is opened before `open`.
 
         ``owner`` is the test's id, written into the recording. ``command`` is the command line that records
-        it and ``asked_by`` what takes the settings, both for messages.
+        it and ``asked_by`` the call that takes the settings up to the first of them, both for messages.
         """
         self.path = path
         self.owner = owner
@@ -118,7 +118,7 @@ class RecordingSpan:
 
         settings = self._settings
         wording = ReplayWording(
-            skip=f"{self._asked_by}(skip={{}})", any_order=f'{self._asked_by}(order="any-order")'
+            skip=f"{self._asked_by}skip={{}})", any_order=f'{self._asked_by}order="any-order")'
         )
         replay = ReplayProvider(
             self.path, order=settings.order, plugins=plugins, skip=settings.skip, wording=wording

@@ -16,6 +16,7 @@ MISTAKES = {
     "skip=[5]": "skip are field names, paths and FieldSkips, not 5",
     "skip=['a[']": "field path 'a[': ",
     "skip=['messages[*].id']": "is 'context.messages[*].id' meant?",
+    "skip=['option.seed']": "field path 'option.seed': ",
     "order='random'": "order is 'ordered' or 'any-order', not 'random'",
     "plugins=[Team]": "plugin 'Team': is the class Team; pass an instance: Team()",
     "plugins=Team()": "plugins is a list: plugins=[...], not a Team",

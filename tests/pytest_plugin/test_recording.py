@@ -145,6 +145,33 @@ def test_a_mismatch_that_ends_the_test_comes_with_its_report(project: Project) -
     without_internals(result)
 
 
+def test_the_report_advises_what_a_marked_test_can_do(project: Project) -> None:
+    module = """
+    import pytest
+
+    @pytest.mark.openprogram_recording
+    def test_one(ask):
+        for word, run in WORDS:
+            ask(word, run=run)
+    """
+    project.write(test_a=module.replace("WORDS", "[('a', '1'), ('b', '1')]"))
+    project.record()
+    project.write(test_a=module.replace("WORDS", "[('a', '2'), ('b', '2')]"))
+    result = project.run()
+    advice = '@pytest.mark.openprogram_recording(skip=["options.metadata.run"])'
+    assert advice in result.stdout.str()
+    result.stdout.no_fnmatch_line("*replaying(*")
+    project.write(test_a=module.replace("WORDS", "[('b', '1'), ('a', '1')]"))
+    result = project.run()
+    assert '@pytest.mark.openprogram_recording(order="any-order")' in result.stdout.str()
+    # And it helps.
+    for given in ('skip=["options.metadata.run"]', 'order="any-order"'):
+        words = "[('a', '2'), ('b', '2')]" if "skip" in given else "[('b', '1'), ('a', '1')]"
+        marked = module.replace("openprogram_recording", f"openprogram_recording({given})")
+        project.write(test_a=marked.replace("WORDS", words))
+        project.run().assert_outcomes(passed=1)
+
+
 def test_a_call_in_a_fixture_of_a_test_without_recording_shows_no_internals(project: Project) -> None:
     project.write(
         test_a=ONE.replace("def test_one(ask)", "def test_one(ask, early)")

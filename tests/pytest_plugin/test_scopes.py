@@ -202,6 +202,8 @@ def test_a_fixture_without_a_recording_or_with_another_one_is_an_error(project: 
             "_* ERROR at setup of test_plan _*",
             "replay mismatch at call 0, field context.messages[[]0].content: *",
             "call 0 has 1 difference from this request:",
+            "*openprogram_shared_recording(request, skip=[[]*",
+            "record it anew: pytest test_a.py --openprogram-record=rewrite",
             "It happened here:",
             "E *ReplayMismatch: *",
         ]
