@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+# What runs in this process and is taken out of sys.modules afterwards would be loaded by every run anew, the
+# plugins of others included.
+import hypothesis  # noqa: F401 - see above
 import pytest
 
-# What runs in this process and is taken out of sys.modules afterwards would be loaded twice.
 import openprogram_pytest.span  # noqa: F401 - see above
 from openprogram_core import default_plugin_set
 from openprogram_core.comparison import ComparisonPolicy
