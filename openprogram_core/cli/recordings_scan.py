@@ -31,24 +31,35 @@ def command(recording: Path, as_json: bool) -> int:
     Besides, every row is searched for the values of this environment's key-like variables (OPENAI_API_KEY,
     GITHUB_TOKEN, ...): as they are, URL-encoded and in base64. No value is shown.
 
-    Exit codes: 0 nothing was found, 1 something was, 2 it could not be scanned.
+    A file that is no recording is searched as text, line by line.
+
+    Exit codes: 0 nothing was found, 1 something was, 2 it could not be scanned or is no recording.
     """
     from openprogram_core._plugins import default_plugin_set
     from openprogram_core.redaction import Redactor
-    from openprogram_core.redaction.recorded import scan_recording
+    from openprogram_core.redaction.recorded import scan_recording, why_no_recording
 
     redactor = Redactor.from_plugins(default_plugin_set())
+    problem = why_no_recording(recording)
     found = list(scan_recording(recording, redactor))
+    code = 2 if problem is not None else 1 if found else 0
     if as_json:
-        emit_json({"file": str(recording), "findings": [_document(one) for one in found]})
-        return 1 if found else 0
+        findings = [_document(one) for one in found]
+        emit_json({"file": str(recording), "problem": problem, "findings": findings})
+        return code
     for one in found:
         data(_line(one))
     if found:
         say(f"{count(len(found), 'place')} to look at. Record it again, or remove what is secret by hand.")
     else:
         say("Nothing was found.")
-    return 1 if found else 0
+    if problem is not None:
+        say(
+            printable(
+                f"{recording} is no sound recording ({problem}). It was searched as text, line by line."
+            )
+        )
+    return code
 
 
 def _line(found: RecordedFinding) -> str:
@@ -58,7 +69,7 @@ def _line(found: RecordedFinding) -> str:
     if finding.kind == "environment":
         return printable(f"{where}: holds the value of the environment's {finding.rule}")
     length = finding.end - finding.start
-    size = f"{count(length, 'character')} at {finding.start}" if length else "the whole value"
+    size = f"{count(length, 'character')} from character {finding.start + 1}" if length else "the whole value"
     return printable(f"{where}: {size}, rule {finding.rule} of {finding.plugin}")
 
 

@@ -98,7 +98,9 @@ def render_changes(
     changes = text_changes(recorded, incoming)
     lines: list[str] = []
     for change in changes[:limit]:
-        lines.append(f"at character {change.recorded_at} of {len(recorded)}:")
+        # People count from 1; what was added behind the last character stands at the last.
+        place = min(change.recorded_at + 1, max(1, len(recorded)))
+        lines.append(f"at character {place} of {len(recorded)}:")
         lines += _window(sides[0], recorded, change.recorded_at, change.recorded, width)
         lines += _window(sides[1], incoming, change.incoming_at, change.incoming, width)
     if len(changes) > limit:

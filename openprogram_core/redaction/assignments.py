@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable
 
 from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source
-from openprogram_core.redaction.values import is_code, is_stand_in, is_strong, is_word
+from openprogram_core.redaction.markup import is_unfinished, marked_up
+from openprogram_core.redaction.values import is_code, is_secret_in_prose, is_stand_in, is_strong, is_word
 
 _NAME_LENGTH = 64
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-")
@@ -22,17 +23,22 @@ _QUOTE = r"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%22|%27)"""
 _SEPARATOR = re.compile(
     rf"""(?P<close>{_QUOTE})?
     (?P<bracket>\\?\])?
+    (?P<mark>[*]{{1,3}}|_{{2}})?
     (?:
-        [ \t]{{0,16}}(?P<sign>=>|:=|={{1,3}}|::?|%3[ADad])
+        [ \t]{{0,16}}(?P<sign>=>|:=|={{1,3}}|::?|%3[ADad])(?:[*]{{1,3}}(?=[ \t]))?
         (?P<blank>(?:[ \t]|%20|\\[nrt])*
             (?P<next_line>\r?\n[ \t]*(?=["'{{\[])
             |(?P<block>[|>][+-]?[ \t]*)?\r?\n[ \t]+(?=[^\s"'{{\[]))?)
       | (?P<listed>,[ \t]*(?:\r?\n[ \t]*)?(?:{_QUOTE}?value{_QUOTE}?[ \t]*[:=][ \t]*)?)(?=b?{_QUOTE})
       | [ \t]+value[ \t]*=[ \t]*(?={_QUOTE})
-      | (?P<tag>>)
+      | (?P<array>\[\d*\][ \t]*=[ \t]*|\{{(?=")|[ ]\{{[ ]get;[^}}"'\n]*\}}[ ]*=[ ]*)(?={_QUOTE})
+      | (?P<weak>[ \t]*(?:->|\|\||\?\?|\()[ \t]*|[ \t]+(?:is|was|or)[ \t]*:?[ \t]+)(?=[^\s])
       | (?P<option>[ \t]+)
     )
-    (?P<annotation>[A-Za-z_][\w.]*(?:\[[\w., |\[\]]*\])?(?:[ ]?\|[ ]?None)?[ \t]+=[ \t]*(?!=))?
+    (?P<annotation>&?(?:'static[ ])?[A-Za-z_][\w.]*(?:\[[\w., |\[\]]*\])?(?:[ ]?\|[ ]?None)?
+        [ \t]+=[ \t]*(?!=))?
+    (?:(?:new[ ])?(?:[\w.]*Secret(?:Str|Bytes|String)?|String(?:::from)?|Some|Just|str|bytes
+        |base64\.b64decode|Buffer\.from|atob)\((?={_QUOTE}))?
     """,
     re.VERBOSE,
 )
@@ -43,6 +49,13 @@ _BARE = re.compile(
     re.VERBOSE,
 )
 _ENVIRONMENT = re.compile(r"""[^\s"'`;&]+(?:[;&](?![A-Za-z]\w*=)[^\s"'`;&]+)*""")
+_COMMAND = re.compile(
+    r"(?:\b(?:env|setenv|setx)|\bset[ \t]+-[gUxu]*x[gUxu]*|#[ \t]*define)[ \t]+\Z", re.IGNORECASE
+)
+_SCHEME_ADDED_TO = re.compile(r"""[ \t]*[+.][ \t]*(?P<quote>["'`])(?P<value>[^"'`\n]+)(?P=quote)""")
+_FALLBACK = re.compile(
+    r"""[^\n]{0,200}?[ \t](?:or|\|\||\?\?)[ \t]*(?P<quote>["'])(?P<value>[^"'\n]{8,256})(?P=quote)"""
+)
 _HARMLESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[~.]{0,2}(?:/[A-Za-z._-]+){2,}/?\Z")
 _FORM = re.compile(r"[^\s\"'`<>&;#\\]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(?:[ \t]+|%20|\+)(?=\S)")
@@ -89,6 +102,7 @@ _LINE_SCHEMES = frozenset(
         "sharedkey",
     ]
 )
+_COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}")
 _LONE_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 # Words that follow an option in prose: "the --password option".
 _AFTER_OPTION = frozenset(
@@ -104,6 +118,9 @@ _COOKIE_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,256}=")
 _COOKIES = re.compile(r"[\w!#$%&*+.^|~-]+=[^;\r\n]*(?:;[ \t]*[^;\r\n]*)*")
 # With so much text after a name, what stands there is known.
 _DECIDED_AFTER = 8192
+_DECIDING_WORDS = 5
+_ENDS = " \t.:!?,;)]}"
+_LONGEST_END = 16
 _LONGEST_LINE = 16_384
 
 
@@ -137,18 +154,20 @@ class AssignmentScanner:
         after = _NAME_AFTER.match(text, end, min(len(text), end + _NAME_LENGTH))
         last = after.end() if after is not None else end
         separator = _SEPARATOR.match(text, last)
-        if separator is None:
-            self._leave_open(first, last)
-            return
         name, first = self._own_name(first, last)
         source = self._is_secret(name)
         if source is None:
+            if separator is None:
+                self._leave_open(first, last)
             return
-        span = self._value(name, first, separator)
+        span = marked_up(text, name, first, last)
+        if span is None and separator is not None:
+            span = self._value(name, first, separator)
         if span is not None and span[1] > span[0]:
             self.edits.append(Edit(span[0], span[1], PLACEHOLDER, source))
             self._done_to = span[1]
-            if span[1] == len(text):
+            # What ends a word here, as the point in `token = lexer.`, may be the middle of code.
+            if not text[span[1] : span[1] + _LONGEST_END].strip(_ENDS) and len(text) <= span[1] + _LONGEST_END:
                 self._leave_open(first, len(text))
         else:
             self._leave_open(first, last)
@@ -156,10 +175,11 @@ class AssignmentScanner:
     def _leave_open(self, first: int, last: int) -> None:
         if not self._growing or self.open_from is not None:
             return
-        # Two whole words after a name decide what it is: the second may follow a scheme, as in `Bearer x`.
+        # Few words after a name decide what it is, as in `= get("X") or "..."`.
         ahead = self._text[last : last + _DECIDED_AFTER]
-        words = ahead.split(None, 3)
-        if len(words) - (not ahead[-1:].isspace()) < 3 and len(ahead) < _DECIDED_AFTER:
+        words = ahead.split(None, _DECIDING_WORDS)
+        few = len(words) - (not ahead[-1:].isspace()) < _DECIDING_WORDS
+        if (few and len(ahead) < _DECIDED_AFTER) or is_unfinished(self._text, first, last):
             self.open_from = first
 
     def _own_name(self, first: int, last: int) -> tuple[str, int]:
@@ -176,12 +196,12 @@ class AssignmentScanner:
         start = separator.end()
         if start >= len(text):
             return None
-        if separator["tag"]:
-            return self._tagged(name, first, start)
+        if separator["weak"] is not None:
+            return self._weak(start, separator)
         if separator["option"] is not None:
             flag = text[max(0, first - 2) : first]
-            command = text[max(0, first - 8) : first].rstrip().rpartition("\n")[2].strip().lower()
-            if not (flag.endswith("-") or command.endswith(("env", "setenv"))) or separator["close"]:
+            command = _COMMAND.search(text, max(0, first - 24), first)
+            if not (flag.endswith("-") or command) or separator["close"]:
                 return None
         if separator["bracket"] and not separator["sign"]:
             return None
@@ -214,20 +234,32 @@ class AssignmentScanner:
         quote = re.match(_QUOTE, match.group(), re.VERBOSE)
         return quote.group() if quote is not None else None
 
-    def _tagged(self, name: str, first: int, start: int) -> tuple[int, int] | None:
+    def _weak(self, start: int, separator: re.Match[str]) -> tuple[int, int] | None:
+        """After ``is``, ``->``, ``||``, ``(``: what stands there must itself look like a secret."""
         text = self._text
-        if first == 0 or (text[first - 1] != "<" and not text[max(0, first - 64) : first].rpartition("<")[1]):
-            return None
-        end = text.find("</", start, start + 8192)
-        if end < 0 or not text.startswith(name, end + 2) or is_stand_in(text[start:end]):
-            return None
-        return start, end
+        opening = _OPENING.match(text, start)
+        said = separator["weak"].strip(" \t:") in ("is", "was", "->", "or")
+        if opening is None:
+            if not said or separator["close"]:
+                return None
+            match = _BARE.match(text, start)
+            value = match.group().rstrip(".:!?") if match is not None else ""
+            return (start, start + len(value)) if is_secret_in_prose(value) else None
+        start = opening.end()
+        end = _closing(text, opening["quote"], start)
+        value = text[start:end]
+        return (start, end) if (is_secret_in_prose(value) if said else is_strong(value)) else None
 
     def _quoted(self, name: str, opening: re.Match[str], separator: re.Match[str]) -> tuple[int, int] | None:
         text, quote, start = self._text, opening["quote"], opening.end()
         end = _closing(text, quote, start)
         value = text[start:end]
-        if is_stand_in(_without_scheme(value)):
+        added = _SCHEME_ADDED_TO.match(text, end + len(quote)) if value.strip().lower() in _SCHEMES else None
+        if added is not None and not is_stand_in(added["value"]):
+            return added.span("value")
+        if is_stand_in(_without_scheme(value)) or _COLOUR.fullmatch(value):
+            return None
+        if len(value) == 1 and name.lower() == "accesskey":
             return None
         formatted = "f" in (opening["prefix"] or "").lower() and "{" in value
         compared = (separator["sign"] or "").startswith("==")
@@ -285,6 +317,9 @@ class AssignmentScanner:
         if value.startswith("(") or ((separator["sign"] or "").startswith("==") and not is_strong(value)):
             return None
         if text[end : end + 1] in ("(", "[", "{") or is_stand_in(value) or is_code(value):
+            fallback = _FALLBACK.match(text, end)
+            return fallback.span("value") if fallback is not None and is_strong(fallback["value"]) else None
+        if _names_itself(name, value) or (name.islower() and is_word(value) and self._is_secret(value)):
             return None
         if _LONE_NUMBER.fullmatch(value) and len(value) < 4:
             return None
@@ -316,6 +351,11 @@ class AssignmentScanner:
         if match is None or is_stand_in(match.group()):
             return None
         return match.span()
+
+
+def _names_itself(name: str, value: str) -> bool:
+    """Whether ``value`` is an attribute called like the name: ``Token = rfc3161.Token``."""
+    return "." in value and value.rpartition(".")[2].lower() == name.lower()
 
 
 def _without_scheme(value: str) -> str:

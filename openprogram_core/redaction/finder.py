@@ -37,6 +37,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
 _NAMING = ("name", "key", "header", "field", "id", "k")
+# Of a container registry's or a package registry's settings: user and password in base64.
+_LOGIN_FIELDS = ("auth", "_auth")
 _VALUING = ("value", "values", "val", "v")
 
 Hook = Callable[[str, str], "list[Edit]"]
@@ -187,6 +189,10 @@ class Finder:
             source = self._scanner.field_source(key)
             if source is not None and not ("logprob" in siblings and key == "token"):
                 return self._whole(item, source)
+            if isinstance(item, str) and key.lower() in _LOGIN_FIELDS:
+                login = self.text_edits(f"Basic {item}", path, depth)
+                if login:
+                    return self._whole(item, login[0].source)
             if _is_opaque(key, item, siblings, place):
                 return self._exempt(item)
             if place.tools:

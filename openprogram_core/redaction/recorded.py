@@ -45,6 +45,19 @@ def environment_keys(environment: Mapping[str, str] | None = None) -> dict[str, 
     }
 
 
+def why_no_recording(path: Path) -> str | None:
+    """Return why a file is no recording, or None. Raises `RecordingFileError` when it cannot be read."""
+    from openprogram_core.recordings.lines import open_regular
+    from openprogram_core.recordings.store_scan import quick_look
+
+    descriptor = open_regular(path)
+    try:
+        look = quick_look(descriptor)
+    finally:
+        os.close(descriptor)
+    return None if look.growing else look.problem
+
+
 def scan_recording(
     path: Path, redactor: Redactor, environment: Mapping[str, str] | None = None
 ) -> Iterator[RecordedFinding]:

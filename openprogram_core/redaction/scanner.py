@@ -34,12 +34,19 @@ if TYPE_CHECKING:
 
 # What follows a secret name that is assigned something or stands as a key; the rest is prose.
 _FOLLOWS = re.compile(
-    rb"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%2[27]|>
-    |\\?\]?(?:[ \t]|%20|\\+[nrt]){0,16}(?:=|:|%3[ADad]))""",
+    rb"""(?:\\*["'`]|&quot;|&\#0?3[49];|&apos;|%2[27]|>|&gt;|</
+    |\(\\*["'`]|\{\\*"|\[[0-9]*\][ \t]*=|[ ]\{[ ]get;
+    |[ \t]+(?:is|was|or)[ \t:]|[ \t]*(?:->|\|\||\?\?)|[ \t]*[`*_]{0,3}[ \t]*\|
+    |[ \t]*(?:\r?\n|(?:\\+r)?\\+n)(?:[ \t]|\\+t)*["']?value["']?[ \t]*:
+    |\\?\]?[*_]{0,3}(?:[ \t]|%20|\\+[nrt]){0,16}(?:=|:|%3[ADad]))""",
     re.VERBOSE,
 )
 _OPTION_VALUE = re.compile(rb"(?:[ \t]|\\+t)+[^\s\\]")
-_OPTION_NAME = re.compile(rb"(?:--?|\b(?:set)?env[ \t]+)[\w.-]*\Z", re.IGNORECASE)
+_OPTION_NAME = re.compile(
+    rb"(?:--?|(?:\b(?:(?:set)?env|setx|set[ \t]+-[gUxu]*x[gUxu]*)|#[ \t]*define)[ \t]+)[\w.-]*\Z",
+    re.IGNORECASE,
+)
+_MARKED_BEFORE = re.compile(rb"""(?:<(?:[\w.-]{1,40}:)?|\bname["']?[ \t]*:[ \t]*["']?)\Z""")
 _NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%-")
 _NAME_TAIL = re.compile(rb"(?:[A-Za-z0-9_-]|%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA]))*")
 _LONGEST_NAME = 64
@@ -164,9 +171,9 @@ class Scanner:
         while first > 0 and start - first < _LONGEST_NAME and data[first - 1] in _NAME_BYTES:
             first -= 1
         if _FOLLOWS.match(data, last) is None:
-            if _OPTION_VALUE.match(data, last) is None:
-                return False
-            if _OPTION_NAME.search(data, max(0, first - 12), last) is None:
+            option = _OPTION_VALUE.match(data, last) is not None
+            option = option and _OPTION_NAME.search(data, max(0, first - 24), last) is not None
+            if not option and _MARKED_BEFORE.search(data, max(0, first - 48), first) is None:
                 return False
         name = data[first:last].decode("ascii", "replace")
         if first > 0 and data[first - 1] == 0x5C and name[:1] in ("n", "r", "t"):

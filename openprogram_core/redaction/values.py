@@ -139,6 +139,20 @@ def is_word(value: str) -> bool:
     return _WORDS.fullmatch(value.strip("_")) is not None
 
 
+def is_secret_in_prose(value: str) -> bool:
+    """Whether ``value`` looks like a secret within a sentence: ``the password is base64`` has none."""
+    if not is_strong(value) or value.startswith(("http:", "https:", "/")):
+        return False
+    runs = re.findall(r"[0-9]+", value)
+    marks = any(character in "!@#$%^&*+=?" for character in value)
+    cases = value.lower() != value and value.upper() != value
+    return (
+        marks
+        or (len(runs) > 1 and len(value) >= 10 and (cases or "-" not in value))
+        or (cases and len(value) >= 16)
+    )
+
+
 def is_strong(value: str) -> bool:
     """Whether ``value`` alone looks like a secret: long enough, digits among letters, no blank."""
     if len(value) < 8 or any(character.isspace() for character in value):

@@ -135,6 +135,9 @@ class RecordingSink:
         try:
             payload = redactor.request(model, context, options).dump()
             check_request(payload)
+            if redactor.value(lane, "lane") != lane:
+                reason = "the name given to call_lane() holds a secret. Name a lane after what the agent does"
+                raise RecordingWriteError(self.path, reason)
         except RowFaultError as fault:
             raise RecordingWriteError(self.path, fault.reason) from None
         except (TypeError, ValueError, RecursionError) as error:

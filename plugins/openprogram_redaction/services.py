@@ -38,16 +38,26 @@ SERVICE_RULES = (
     ),
     ValueRule(
         name="discord-webhook",
-        literals=("/api/webhooks/",),
-        pattern=r"discord(?:app)?\.com/api/webhooks/[0-9]{10,}/(?P<secret>[A-Za-z0-9_-]{20,})",
+        literals=("/webhooks/",),
+        pattern=r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]{10,}/(?P<secret>[A-Za-z0-9_-]{20,})",
         matches=("https://discord.com/api/webhooks/123456789012345678/" + body(68),),
     ),
     ValueRule(
         name="teams-webhook",
-        literals=(".webhook.office.com/",),
-        pattern=r"\.webhook\.office\.com/webhookb2/(?P<secret>[A-Za-z0-9@/_-]{30,})",
+        literals=(".webhook.office.com/", "outlook.office.com/webhook/", "outlook.office365.com/webhook/"),
+        pattern=r"(?:\.webhook\.office\.com/webhookb2|outlook\.office(?:365)?\.com/webhook)/(?P<secret>[A-Za-z0-9@/_-]{30,})",
         matches=(
             "https://a.webhook.office.com/webhookb2/" + hexadecimal(36) + "@x/IncomingWebhook/" + body(20),
+        ),
+    ),
+    ValueRule(
+        name="automation-webhook",
+        literals=("maker.ifttt.com/", "hooks.zapier.com/"),
+        pattern=r"maker\.ifttt\.com/[\w/-]{1,100}?/with/key/(?P<secret>[A-Za-z0-9_-]{10,})"
+        r"|hooks\.zapier\.com/hooks/catch/[0-9]+/[A-Za-z0-9]{5,}",
+        matches=(
+            "https://maker.ifttt.com/trigger/x/with/key/" + body(22),
+            "https://hooks.zapier.com/hooks/catch/123456/" + body(7),
         ),
     ),
     ValueRule(

@@ -53,7 +53,7 @@ def test_requests_texts_events_and_endings(tmp_path: Path, capsys: pytest.Captur
         "    A None (null)",
         "    B 0.5 (float)",
         "  message.content[0].text",
-        "    at character 6 of 78:",
+        "    at character 7 of 78:",
         "      A It is warm in Rome and cold in Oslo, as …",
         "              ^^^^",
         "      B It is cool in Rome and cold in Oslo, as …",

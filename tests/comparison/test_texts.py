@@ -49,7 +49,7 @@ def test_one_changed_word_in_a_long_text_is_shown() -> None:
     assert "lorem" in line
     carets = " " * len("  recorded …ipsum lorem ipsum lorem ipsum ") + "^^^^^"
     assert render_changes(recorded, incoming) == [
-        "at character 12000 of 24000:",
+        "at character 12001 of 24000:",
         "  recorded …ipsum lorem ipsum lorem ipsum lorem ipsum lorem ipsum lorem ipsum…",
         carets,
         "  incoming …ipsum lorem ipsum lorem ipsum LOREM ipsum lorem ipsum lorem ipsum…",
@@ -64,7 +64,7 @@ def test_two_changes_far_apart_are_two_and_the_rest_is_counted() -> None:
         changed[place] = "WORD"
     lines = render_changes(" ".join(words), " ".join(changed), limit=3)
     assert [line for line in lines if line.startswith("at ")] == [
-        f"at character {place * 5} of 2499:" for place in (0, 50, 100)
+        f"at character {place * 5 + 1} of 2499:" for place in (0, 50, 100)
     ]
     assert lines[-1] == "and 7 more changes in this text"
 

@@ -129,6 +129,26 @@ def test_the_scan_command_knows_the_environments_keys(tmp_path: Path) -> None:
     assert b"odd-value-77" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("text", ["nothing in here\n", f"a = {KEY}\n", '{"type": "header"}\n', ""])
+def test_what_is_no_recording_is_searched_as_text_and_called_so(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    done = run("recordings", "scan", str(path), home=tmp_path)
+    assert done.returncode == 2
+    assert b"is no sound recording (" in done.stderr
+    assert b"searched as text" in done.stderr
+    assert (b"openai-key" in done.stdout) == (KEY in text)
+    told = json.loads(run("recordings", "scan", str(path), "--json", home=tmp_path).stdout)
+    assert told["problem"]
+    assert bool(told["findings"]) == (KEY in text)
+
+
+def test_a_recording_that_is_still_written_is_one(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "a.jsonl", text=["fine"])
+    path.write_bytes(path.read_bytes()[:-9])
+    assert run("recordings", "scan", str(path), home=tmp_path).returncode == 0
+
+
 def test_the_scan_command_in_trouble(tmp_path: Path) -> None:
     assert run("recordings", "scan", str(tmp_path / "none.jsonl"), home=tmp_path).returncode == 2
 

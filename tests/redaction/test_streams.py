@@ -26,7 +26,17 @@ from openprogram_core.providers import (
     check_event_protocol,
 )
 from openprogram_core.redaction import PLACEHOLDER
-from tests.redaction.support import BODY, MODEL, RecordedStream, built_in, cut, recorded, stream_events
+from tests.redaction.support import (
+    BODY,
+    MODEL,
+    RecordedStream,
+    built_in,
+    cut,
+    recorded,
+    redact,
+    stream_events,
+)
+from tests.redaction.test_texts import GONE, STAYS
 from tests.support.shared import shared_path
 
 KEY = "sk-" + "proj-" + BODY
@@ -208,3 +218,22 @@ def test_the_collected_real_streams_pass_unchanged() -> None:
         assert [EVENT_ADAPTER.validate_python(row) for row in stream.rows] == stream.events
         assert stream.joined == text
         assert not check_event_protocol(stream.events)
+
+
+# A value that comes before its name is written before anybody can know.
+_TOO_LATE = ("yaml named, turned", "attribute before its name")
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 9])
+def test_what_goes_from_a_text_goes_from_a_stream_and_what_stays_stays(size: int) -> None:
+    for name, (text, secret) in GONE.items():
+        whole = f"see {text} there. And more words follow,\nto the end </x> of it."
+        if name not in _TOO_LATE and secret not in redact(whole):
+            stream = recorded([whole[at : at + size] for at in range(0, len(whole), size)])
+            assert secret not in stream.joined, name
+            assert not stream.violations()
+    for text in STAYS:
+        whole = f"see {text} there"
+        if redact(whole) == whole:
+            stream = recorded([whole[at : at + size] for at in range(0, len(whole), size)])
+            assert stream.joined == whole

@@ -48,6 +48,8 @@ def test_the_first_scan_of_a_whole_value_is_not_fooled_by_how_json_escapes_a_tex
     assert text not in redact(inside % text)
 
 
+STRONG = "Tr0ub4dor-3z"
+LOGIN = base64.b64encode(b"u:" + STRONG.encode()).decode()
 GONE = {
     "assignment": ("password=hunter2", "hunter2"),
     "colon": ("password: hunter2", "hunter2"),
@@ -106,6 +108,54 @@ GONE = {
     "mask": ("sk-" + "proj-********************abcd", "abcd"),
     "slack webhook": ("https://hooks.slack.com/services/T00/B00/" + BODY, BODY),
     "telegram": ("https://api.telegram.org/bot123456789:AA" + BODY + "x/getMe", BODY),
+    **{
+        name: (text.replace("@@", STRONG), STRONG)
+        for name, text in {
+            "yaml named": "- name: DB_PASSWORD\n  value: @@\n",
+            "yaml named, turned": '- value: "@@"\n  name: DB_PASSWORD\n',
+            "fish": "set -gx OPENAI_API_KEY @@",
+            "setx": 'setx OPENAI_API_KEY "@@"',
+            "element with attributes": '<wsse:Password Type="a b c">@@</wsse:Password>',
+            "element with a prefix": "<ns:apiKey>@@</ns:apiKey>",
+            "element with cdata": "<password><![CDATA[@@]]></password>",
+            "escaped element": "&lt;password&gt;@@&lt;/password&gt;",
+            "property list": "<key>ApiKey</key>\n<string>@@</string>",
+            "attribute before its name": '<property value="@@" name="password"/>',
+            "element named by an attribute": '<entry key="password">@@</entry>',
+            "element in a named element": '<setting name="Password"><value>@@</value></setting>',
+            "meta": '<meta name="csrf-token" content="@@">',
+            "table": "| password | @@ |",
+            "table with marks": "| **API_KEY** | `@@` |",
+            "bold": "**Password:** @@",
+            "bold name": "- **API Key**: `@@`",
+            "sentence": "The password is @@ and nothing else",
+            "quoted sentence": 'my api key is "@@"',
+            "thin arrow": "password -> @@",
+            "rust": 'let api_key: &str = "@@";',
+            "wrapped": 'password=SecretStr("@@")',
+            "rust string": 'password: String::from("@@")',
+            "setter": 'setPassword("@@")',
+            "define": '#define API_KEY "@@"',
+            "array": 'char password[] = "@@";',
+            "braces": 'std::string api_key{"@@"};',
+            "property": 'public string ApiKey { get; set; } = "@@";',
+            "fallback": "process.env.API_KEY || '@@'",
+            "fallback of a call": 'api_key = os.environ.get("X") or "@@"',
+            "added to its scheme": '"Authorization": "Bearer " + "@@"',
+            "sql user": "CREATE USER x IDENTIFIED BY '@@'",
+            "sql role": "ALTER ROLE x WITH LOGIN PASSWORD '@@'",
+            "netrc default": "default login me password @@",
+            "oracle": "jdbc:oracle:thin:scott/@@@//h:1521/s",
+            "ldap": "ldapsearch -D cn=x -w @@",
+            "openssl": "openssl enc -pass pass:@@",
+            "keytool": "keytool -storepass @@",
+            "zip": "zip -P @@ a.zip x",
+            "docker by pipe": "echo @@ | docker login -u me --password-stdin",
+            "chpasswd": "echo 'root:@@' | chpasswd",
+            "become": "ansible_become_pass: @@",
+        }.items()
+    },
+    "registry": ('{"auths": {"h": {"auth": "' + LOGIN + '"}}}', LOGIN),
     "two in one": ("a=ghp_" + BODY + "abcd, b=ghp_" + BODY + "abcd", BODY),
 }
 
@@ -128,7 +178,13 @@ STAYS = [
     "Basic Training 101", "a basic understanding of things", "API key: not set",
     "Access token: expired at 12:30",
     "password: ", "Password:\n", "* `password` - the password", "| password | string | yes |", "Token: 5",
+    "The token is base64url encoded", "the secret is UTF8String or none", "Password -> PasswordHash",
+    "| password | string2 | yes |", "<label id=\"password\">Your password</label>", "**Password:** required",
+    "- name: password\n  in: query\n  required: true", "<password/>", '<a accesskey="p" href="x">',
     # code
+    "Token = rfc3161.Token", "ssl_credentials=regular_ssl_credentials)", "token: '#d8dee9'",
+    'setPassword("password")', "secret_access_key=aws_secret_access_key,", "getToken(\"name\")",
+    "a library identified by 'name'", "Bearer https://example.org/html/rfc6750",
     "def f(password, token=None):", "self.token = token", "password=password", "token=self.token",
     "if password == None:", "getpass('Password: ')", 'input("API key: ")', "api_key=os.getenv('X')",
     "token := get()", "secret = secrets.token_hex(16)", "token: Optional[str] = None", "api_key: str | None",

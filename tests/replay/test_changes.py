@@ -87,7 +87,7 @@ CHANGES = [
         word_in_system_prompt,
         "context.system_prompt",
         "Use the TOOLS. Be brief",
-        ["at character 37 of 20044:", "^^^^^"],
+        ["at character 38 of 20044:", "^^^^^"],
     ),
     Change(
         "the end of a long system prompt",
@@ -95,7 +95,7 @@ CHANGES = [
         word_deep_in_system_prompt,
         "context.system_prompt",
         "brief",
-        ["at character 20043 of 20044:", "Be brief and exact.?"],
+        ["at character 20044 of 20044:", "Be brief and exact.?"],
     ),
     Change(
         "a tool added",
