@@ -80,6 +80,7 @@ class BlockedProvider(ApiProvider):
 
     requires_credentials = False
     wrappable = False
+    offline = True
 
     def __init__(self, mode: str, cause_type: str, cause_message: str) -> None:
         self._facts = (mode, cause_type, cause_message)
@@ -156,7 +157,9 @@ class ProviderRuntime:
             self._fail(failure)
             raise failure.error() from None
         except BaseException as error:
-            self._fail(_Failure("initialization_interrupted", type(error).__name__, _safe(str(error))))
+            # At once: whoever waits must be woken, and another interrupt may come while text is redacted.
+            kind = type(error).__name__
+            self._fail(_Failure("initialization_interrupted", kind, "the start was interrupted"))
             raise
         with self._condition:
             self._state, self._owner, self._snapshot = _State.READY, None, snapshot

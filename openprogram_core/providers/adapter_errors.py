@@ -117,15 +117,17 @@ def provider_error(
 ) -> ProviderError:
     """Return a `ProviderError` whose message is bounded and free of secrets.
 
-    ``retryable`` None means what the kind usually means. A wait of more than a week counts as none given. ``secrets`` are values known to be secret in this
-    call, such as its key: services echo them.
+    ``retryable`` None means what the kind usually means. A wait of more than a week counts as none given.
+    ``secrets`` are values known to be secret in this call, such as its key: services echo them.
     """
     return ProviderError(
         kind,
         clean_message(message, secrets),
         retryable=kind in _RETRYABLE if retryable is None else retryable,
         # Some dates are nonsense, and an agent that waits for the year 2999 hangs.
-        retry_after_s=None if retry_after_s is not None and retry_after_s > _LONGEST_WAIT_S else retry_after_s,
+        retry_after_s=None
+        if retry_after_s is not None and retry_after_s > _LONGEST_WAIT_S
+        else retry_after_s,
         status=status,
     )
 

@@ -106,11 +106,11 @@ class ApiRegistry:
             return provider
 
     def _may_wrap(self, wrapper: ProviderWrapper, api: str, base: ApiProvider | None) -> bool:
-        # Who records or replays already is left alone, but a scope that replays this API must not let an
-        # explicit recorder through to the network.
+        # Who records or replays already is left alone. But what answers by itself, because it replays or
+        # blocks, must not let an explicit recorder through to the network.
         if base is None or base.wrappable:
             return True
-        return bool(self._overrides) and wrapper.resolves(api)
+        return wrapper.resolves(api) and (bool(self._overrides) or not base.offline)
 
     def _active_wrappers(self) -> tuple[ProviderWrapper, ...]:
         if not self._overrides:

@@ -268,8 +268,8 @@ class StreamAssembler:
 
     def opaque(self, kind: str, data: object) -> list[AssistantMessageEvent]:
         """Add a whole block of a kind that has no type here."""
-        events = self.start()
         content = OpaqueContent(kind=kind, data=data)
+        events = self.start()
         content_index = self._take_index()
         self._content[content_index] = content
         events.append(OpaqueEvent(content_index=content_index, content=content))

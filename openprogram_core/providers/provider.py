@@ -17,10 +17,14 @@ class ApiProvider(ABC):
     before it calls the provider; that is also how a recorder knows the key it must remove.
 
     ``wrappable``: whether the runtime may wrap it. A provider that itself records or replays says False.
+
+    ``offline``: whether it can never reach a service. A replayer says True; what records a live provider is
+    replaced where the runtime replays, or is blocked.
     """
 
     requires_credentials: bool = True
     wrappable: bool = True
+    offline: bool = False
 
     @abstractmethod
     def stream(

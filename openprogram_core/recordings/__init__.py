@@ -31,7 +31,13 @@ if TYPE_CHECKING:
         header_row,
         request_row,
     )
-    from openprogram_core.recordings.tail import Tail, count_open_events, read_tail
+    from openprogram_core.recordings.tail import (
+        EventsSoFar,
+        Tail,
+        is_whole_row,
+        read_open_calls,
+        read_tail,
+    )
 
 _HOMES = {
     "RecordingFileError": "openprogram_core.errors",
@@ -63,7 +69,9 @@ _HOMES = {
     "header_row": "openprogram_core.recordings.rows",
     "request_row": "openprogram_core.recordings.rows",
     "Tail": "openprogram_core.recordings.tail",
-    "count_open_events": "openprogram_core.recordings.tail",
+    "EventsSoFar": "openprogram_core.recordings.tail",
+    "is_whole_row": "openprogram_core.recordings.tail",
+    "read_open_calls": "openprogram_core.recordings.tail",
     "read_tail": "openprogram_core.recordings.tail",
 }
 
@@ -72,6 +80,7 @@ __all__ = [
     "MAX_ROW_BYTES",
     "RECORDING_FORMAT_VERSION",
     "CheckReport",
+    "EventsSoFar",
     "HeaderRow",
     "Outcome",
     "RecordedCall",
@@ -87,13 +96,14 @@ __all__ = [
     "call_lane",
     "check_recording_file",
     "check_request",
-    "count_open_events",
     "current_lane",
     "encode_event",
     "event_row_head",
     "header_row",
     "is_being_written",
+    "is_whole_row",
     "parse_row",
+    "read_open_calls",
     "read_recording_file",
     "read_tail",
     "repair_advice",

@@ -141,6 +141,7 @@ def _kept_rows(path: Path, numbers: dict[int, int], max_row_bytes: int) -> Itera
         call_index = scanner.feed(line, offset, max_row_bytes)
         if line is None or call_index is None:
             continue
+        line = line if line.endswith(b"\n") else line + b"\n"
         if call_index < 0:
             yield line
         elif call_index in numbers:

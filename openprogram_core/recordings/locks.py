@@ -22,6 +22,7 @@ import errno
 import os
 import struct
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,11 @@ _own: dict[tuple[int, int], int] = {}
 
 _FLOCK = "hhqqi4x"
 
+LONGEST_WAIT_S = 10.0
+"""How long to wait for another process that writes a row; that takes it microseconds."""
+
+_HELD = (errno.EAGAIN, errno.EACCES)
+
 
 def _flock(kind: int, at: int) -> bytes:
     # struct flock: type, whence, start, length, pid. Python knows these locks on Linux alone.
@@ -56,17 +62,43 @@ def _nothing() -> None:
     """There are no locks to take."""
 
 
+def _patiently(take: Callable[[], object]) -> None:
+    """Take a lock that others hold for moments. Raises OSError when somebody keeps it: it may be stopped."""
+    try:
+        take()
+        return
+    except OSError as error:
+        if error.errno not in _HELD:
+            raise
+    deadline, pause = time.monotonic() + LONGEST_WAIT_S, 0.0001
+    while True:
+        time.sleep(pause)
+        pause = min(pause * 2, 0.01)
+        try:
+            take()
+            return
+        except OSError as error:
+            if error.errno not in _HELD:
+                raise
+            if time.monotonic() > deadline:
+                raise OSError(
+                    errno.ETIMEDOUT,
+                    f"another process has kept its lock for {LONGEST_WAIT_S:.0f} s; is it stopped?",
+                ) from None
+
+
 def _append_locks(fd: int) -> tuple[Callable[[], object], Callable[[], object]]:
-    # Built once and without a Python frame: each row takes and gives the lock.
+    # Built once: each row takes and gives the lock.
     if fcntl is None:
         return _nothing, _nothing
     if _OWNED_BY_FILE:
+        take = partial(fcntl.fcntl, fd, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK, APPEND_AT))
         return (
-            partial(fcntl.fcntl, fd, fcntl.F_OFD_SETLKW, _flock(fcntl.F_WRLCK, APPEND_AT)),
+            partial(_patiently, take),
             partial(fcntl.fcntl, fd, fcntl.F_OFD_SETLKW, _flock(fcntl.F_UNLCK, APPEND_AT)),
         )
     return (
-        partial(fcntl.lockf, fd, fcntl.LOCK_EX, 1, APPEND_AT),
+        partial(_patiently, partial(fcntl.lockf, fd, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, APPEND_AT)),
         partial(fcntl.lockf, fd, fcntl.LOCK_UN, 1, APPEND_AT),
     )
 

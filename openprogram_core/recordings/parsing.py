@@ -128,6 +128,9 @@ def _parse(data: bytes) -> Any:
         raise RowFaultError(str(fault)) from None
 
 
+_LONG = 65_536
+
+
 def parse_row(line: bytes) -> Row:
     """Read one line, newline included. Raises `RowFaultError` with the reason and, when known, the call."""
     if line.startswith(b"\xef\xbb\xbf"):
@@ -138,7 +141,8 @@ def parse_row(line: bytes) -> Row:
         raise RowFaultError("the line ends with \\r\\n, and must end with \\n (git: *.jsonl -text)")
     if line == b"\n":
         raise RowFaultError("the line is empty")
-    if not line.lstrip(b" \t").startswith(b"{"):
+    if len(line) > _LONG and not line.lstrip(b" \t").startswith(b"{"):
+        # What is no row need not be parsed to say so; short ones are told more exactly.
         raise RowFaultError("the line is no JSON object")
     fields = _parse(line)
     if not isinstance(fields, dict):

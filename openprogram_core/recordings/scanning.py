@@ -17,6 +17,7 @@ from openprogram_core.recordings.parsing import (
     match_event_head,
     parse_row,
 )
+from openprogram_core.recordings.tail import is_whole_row
 
 Report: TypeAlias = Callable[[RowFaultError, int | None], None]
 """Told of a fault and its line number (None: of the file's end). The strict reader's raises."""
@@ -48,6 +49,10 @@ class RecordingScanner:
         try:
             if line is None:
                 raise RowFaultError(f"the line is longer than {max_bytes:,} bytes")
+            if self.calls is not None and not line.endswith(b"\n") and is_whole_row(line):
+                # An editor or a filter took the newline; what the row says is all there.
+                self._fault(RowFaultError("the last line has no newline"), self._line_number)
+                line += b"\n"
             head = match_event_head(line)
             if (
                 head is not None

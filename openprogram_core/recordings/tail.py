@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from openprogram_core.recordings.parsing import EndRow, EventRow, RequestRow, parse_row
+from openprogram_core.recordings.parsing import EndRow, EventRow, RequestRow, RowFaultError, parse_row
 
 ReadAt: TypeAlias = Callable[[int, int], bytes]
 """Reads bytes of the file: ``read_at(offset, count)``."""
@@ -20,6 +20,7 @@ _BLOCK = 1 << 20
 _EVENT = b'\n{"type":"event","call_index":'
 _calls = re.compile(rb'\n\{"type":"(?:(request)|call_end)","call_index":([0-9]+),').finditer
 _event_of = re.compile(rb'\{"type":"event","call_index":([0-9]+),').match
+_terminal = re.compile(rb'[^"]*"type":"event",[^{}]*"event":\{"type":"(?:done|error)"').match
 
 
 @dataclass
@@ -66,20 +67,37 @@ def _read_slowly(tail: Tail, rows: bytes, base: int) -> None:
         offset += len(line) + 1
 
 
-def count_open_events(read_at: ReadAt, tail: Tail) -> dict[int, int]:
-    """Return the number of event rows of each open call."""
-    counts = dict.fromkeys(tail.open_calls, 0)
+class EventsSoFar(NamedTuple):
+    """The event rows of a call without an end: how many, and whether the last says that the message ended."""
+
+    number: int = 0
+    terminal: bool = False
+
+
+def read_open_calls(read_at: ReadAt, tail: Tail) -> dict[int, EventsSoFar]:
+    """Return what the rows of each open call say."""
+    found = dict.fromkeys(tail.open_calls, EventsSoFar())
     for _, rows in _whole_rows(read_at, min(tail.open_calls.values(), default=tail.end), tail.end):
         for line in rows[1:].split(b"\n"):
             head = _event_of(line)
             if head is not None:
-                call_index = int(head[1])
+                call_index, terminal = int(head[1]), _terminal(line) is not None
             else:
                 row = parse_row(line + b"\n")
                 call_index = row.call_index if isinstance(row, EventRow) else -1
-            if call_index in counts:
-                counts[call_index] += 1
-    return counts
+                terminal = isinstance(row, EventRow) and row.event.get("type") in ("done", "error")
+            if call_index in found:
+                found[call_index] = EventsSoFar(found[call_index].number + 1, terminal)
+    return found
+
+
+def is_whole_row(line: bytes) -> bool:
+    """Whether a last line without its newline is a row all the same; a torn one is no JSON."""
+    try:
+        parse_row(line + b"\n")
+    except RowFaultError:
+        return False
+    return True
 
 
 def _whole_rows(read_at: ReadAt, start: int, size: int) -> Iterator[tuple[int, bytes]]:

@@ -57,17 +57,20 @@ class CallRecorder:
         "ended",
         "event_count",
         "generation",
+        "offset",
+        "unsure",
     )
 
     def __init__(
         self,
         journal: Journal,
         redactor: CallRedactor,
-        started: tuple[int, int],
+        started: tuple[int, int, int],
         open_calls: OpenCalls,
     ) -> None:
-        self.call_index, self.generation = started
+        self.call_index, self.generation, self.offset = started
         self.event_count = 0
+        self.unsure = False
         self.ended = False
         self._journal = journal
         self._append = journal.append
@@ -83,6 +86,7 @@ class CallRecorder:
         self._finished = False
         self._busy = False
         open_calls.calls[self.call_index] = self
+        journal.claim(self.call_index)
 
     def event(self, event: AssistantMessageEvent) -> None:
         """Put an event on file. Raises `RecordingWriteError` or `RedactionError`; then it is not there."""
@@ -134,13 +138,26 @@ class CallRecorder:
         with self._journal.mutex:
             if self._finished:
                 return
-            if self._end is None:
-                self._end = self._make_end(*self._ending)
-            self._journal.finish(self._end, self)
+            if not (self.unsure and self._is_on_file()):
+                if self._end is None:
+                    self._end = self._make_end(*self._ending)
+                self._journal.finish(self._end, self)
             self._finished = True
         self._open.pop(self.call_index, None)
         if self._fault is not None:
             raise self._fault
+
+    def _is_on_file(self) -> bool:
+        """Ask the file what an interrupted write left; returns whether the call's end is there."""
+        events = self._journal.look_back(self)
+        if events is None:
+            return True
+        if self._end is not None and events.number != self.event_count:
+            # The held rows and the end are one write, which cannot have happened in part.
+            self._end = None
+        self.event_count = events.number
+        self._terminal = self._terminal or events.terminal
+        return False
 
     def _make_end(self, outcome: Outcome, error: BaseException | None) -> bytes:
         """The last rows. They are kept: what cannot be written now is still true later."""

@@ -22,12 +22,15 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from openprogram_core.recordings import (
+    EventsSoFar,
+    Outcome,
     RecordingWriteError,
     RowFaultError,
     Tail,
     WriterLocks,
     call_end_row,
-    count_open_events,
+    is_whole_row,
+    read_open_calls,
     read_tail,
     repair_advice,
 )
@@ -50,11 +53,16 @@ _write, _lseek, _SEEK_CUR, _now = os.write, os.lseek, os.SEEK_CUR, time.monotoni
 
 
 class OpenCall(Protocol):
-    """What the journal has to know of a call. ``ended``: no event row may follow."""
+    """What the journal has to know of a call. ``ended``: no event row may follow. ``offset`` is where its
+    request stands. ``unsure``: a row was perhaps written and not counted, because the exception of a signal
+    handler came between; then the file is asked.
+    """
 
     call_index: int
     generation: int
+    offset: int
     event_count: int
+    unsure: bool
     ended: bool
 
 
@@ -74,6 +82,7 @@ class Journal:
         self._closed = False
         self._failure: str | None = None
         self._tail = Tail(0)
+        self._unclaimed: dict[int, int] = {}
         fd, created = open_for_appending(path)
         try:
             self._take(fd)
@@ -152,26 +161,39 @@ class Journal:
                 self._put(old, None)
         return self._tail.end
 
-    def begin(self, row_of: Callable[[int], bytes]) -> tuple[int, int]:
-        """Write the request row that ``row_of(call_index)`` gives; returns call_index and generation.
+    def begin(self, row_of: Callable[[int], bytes]) -> tuple[int, int, int]:
+        """Write the request row that ``row_of(call_index)`` gives; returns call_index, generation and offset.
 
-        Raises `RecordingWriteError`; then nothing was written.
+        The call is nobody's until `claim` is called. Raises `RecordingWriteError`; then nothing was written.
         """
         with self.mutex:
             self._check_usable()
+            offset = None
             try:
                 self._lock()
                 self._locks.rejoin_writers()
                 self._look_when_due()
                 self._catch_up()
-                call_index = self._tail.next_call
+                call_index, offset = self._tail.next_call, self._tail.end
+                self._unclaimed[call_index] = offset
                 self._put(row_of(call_index), call_index)
                 self._tail.next_call = call_index + 1
             except OSError as error:
                 raise self._error(f"cannot be written: {words(error)}") from error
+            except BaseException:
+                if offset is not None:
+                    # Whatever was written is read again before the next row.
+                    self._tail.end, self._alone = offset, False
+                raise
             finally:
                 self._unlock()
-            return call_index, self.generation
+            return call_index, self.generation, offset
+
+    def claim(self, call_index: int) -> None:
+        """Say that somebody will end the call."""
+        with self.mutex:
+            self._unclaimed.pop(call_index, None)
+            self._tail.open_calls.pop(call_index, None)
 
     def append(self, rows: bytes, call: OpenCall, events: int) -> None:
         """Write the whole rows of ``events`` events of a call.
@@ -183,6 +205,7 @@ class Journal:
             if call.ended or call.generation != self.generation:
                 raise self._refusal(call)
             free = self._alone and _now() < self._look_at
+            call.unsure = True
             try:
                 if not free:
                     self._lock()
@@ -209,6 +232,29 @@ class Journal:
                 if not free:
                     self._unlock()
             call.event_count += events
+            call.unsure = False
+
+    def look_back(self, call: OpenCall) -> EventsSoFar | None:
+        """Read the rows of a call from the file; None when its end is among them.
+
+        Raises `RecordingWriteError`.
+        """
+        with self.mutex:
+            self._check_usable()
+            try:
+                self._lock()
+                self._catch_up()
+                seen = Tail(call.offset)
+                read_tail(self._read_at, seen, self._tail.end)
+                if call.call_index not in seen.open_calls:
+                    self.claim(call.call_index)
+                    return None
+                seen.open_calls = {call.call_index: call.offset}
+                return read_open_calls(self._read_at, seen)[call.call_index]
+            except OSError as error:
+                raise self._error(f"cannot be read: {words(error)}", call.call_index) from error
+            finally:
+                self._unlock()
 
     def finish(self, rows: bytes, call: OpenCall) -> None:
         """Write the rows that end a call, and have everything brought to the disk soon.
@@ -222,12 +268,13 @@ class Journal:
                 self._lock()
                 self._look_when_due()
                 self._catch_up()
+                call.unsure = True
                 self._put(rows, call.call_index)
             except OSError as error:
                 raise self._error(f"cannot be written: {words(error)}", call.call_index) from error
             finally:
                 self._unlock()
-            self._tail.open_calls.pop(call.call_index, None)
+            self.claim(call.call_index)
             self._sync.request()
 
     def _put(self, rows: bytes, call_index: int | None) -> None:
@@ -252,6 +299,11 @@ class Journal:
             self._read_tail(size, may_cut=False)
         finally:
             self._unlock()
+        if self._tail.end != size:
+            self._failure = "another program wrote something without a newline into the file"
+            raise self._error(
+                self._failure + ". 'openprogram recordings check --repair' keeps the complete calls"
+            )
 
     def _take_back(self, written: int) -> NoReturn:
         """Undo a write that fell short. Raises OSError."""
@@ -302,14 +354,19 @@ class Journal:
             self._failure = f"holds a row that is none ({fault.reason})"
             raise self._error(f"{self._failure}. {repair_advice(self.path)}") from None
         if may_cut and self._tail.end != size:
-            os.ftruncate(self._fd, self._tail.end)
+            if is_whole_row(self._read_at(self._tail.end, size - self._tail.end)):
+                # Only the newline is missing: an editor or a filter took it.
+                self._read_tail(size + _write(self._fd, b"\n"))
+            else:
+                os.ftruncate(self._fd, self._tail.end)
 
     def _read_at(self, offset: int, count: int) -> bytes:
         return read_at(self._fd, offset, count)
 
     def _end_orphans(self) -> None:
-        for call_index, count in sorted(count_open_events(self._read_at, self._tail).items()):
-            self._put(call_end_row(call_index, count, "abandoned"), call_index)
+        for call_index, events in sorted(read_open_calls(self._read_at, self._tail).items()):
+            outcome: Outcome = "complete" if events.terminal else "abandoned"
+            self._put(call_end_row(call_index, events.number, outcome), call_index)
         self._tail.open_calls.clear()
 
     def _check_usable(self) -> None:
@@ -384,6 +441,11 @@ class Journal:
             self._lock()
             self._look()
             self._catch_up()
+            for call_index, offset in self._unclaimed.items():
+                # Begun, and its beginner was interrupted before or after the row was written.
+                head = b'{"type":"request","call_index":%d,' % call_index
+                if self._read_at(offset, len(head)) == head:
+                    self._tail.open_calls.setdefault(call_index, offset)
             if self._tail.open_calls and self._locks.join_writers():
                 self._end_orphans()
         except (OSError, RecordingWriteError):

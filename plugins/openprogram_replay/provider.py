@@ -55,6 +55,7 @@ class ReplayProvider(ApiProvider):
 
     requires_credentials = False
     wrappable = False
+    offline = True
 
     def __init__(
         self,

@@ -83,6 +83,21 @@ def test_a_recorder_is_never_wrapped_by_another_recorder() -> None:
         assert layers(registry.resolve("api")) == ["replayer", "t"]
 
 
+def test_where_the_runtime_replays_or_blocks_an_explicit_recorder_does_not_get_through() -> None:
+    class Recorder(ScriptedProvider):
+        wrappable = False
+
+    class Replayer(Recorder):
+        offline = True
+
+    registry = ApiRegistry()
+    registry.publish({}, (wrapper("replay", "record_replay", frozenset({"live", "offline"})),), {})
+    registry.register("live", Recorder([]))
+    registry.register("offline", Replayer([]))
+    assert layers(registry.resolve("live")) == ["replay"]
+    assert layers(registry.resolve("offline")) == []
+
+
 def test_a_scoped_override_takes_the_place_of_the_configured_recorder_and_nests() -> None:
     registry = ApiRegistry()
     registry.publish(
