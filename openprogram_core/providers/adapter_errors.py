@@ -99,6 +99,7 @@ _TOO_LONG = re.compile(
 )
 _FILTERED = re.compile(r"content (?:management )?(?:policy|filter)|safety (?:system|filter)", re.IGNORECASE)
 _TRY_AGAIN = re.compile(r"(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:ms|s|m|h))+)", re.IGNORECASE)
+_LONGEST_LOOKED_AT = 65_536
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)", re.IGNORECASE)
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -134,12 +135,11 @@ def provider_error(
 
 def clean_message(message: str, secrets: Iterable[str | None] = ()) -> str:
     """Return foreign text as an error may show it: without ``secrets`` and without what looks like one."""
-    from openprogram_core.redaction import PLACEHOLDER, safe_message
+    from openprogram_core.redaction import safe_message
+    from openprogram_core.redaction.known import without_values
 
-    for secret in secrets:
-        if secret and len(secret) >= 8:
-            message = message.replace(secret, PLACEHOLDER)
-    return safe_message(message)
+    # What lies far behind what an error shows need not be looked at.
+    return safe_message(without_values(message[:_LONGEST_LOOKED_AT], filter(None, secrets)))
 
 
 def error_from_body(

@@ -167,7 +167,7 @@ class AssignmentScanner:
             self.edits.append(Edit(span[0], span[1], PLACEHOLDER, source))
             self._done_to = span[1]
             # What ends a word here, as the point in `token = lexer.`, may be the middle of code.
-            if not text[span[1] : span[1] + _LONGEST_END].strip(_ENDS) and len(text) <= span[1] + _LONGEST_END:
+            if not text[span[1] :][: _LONGEST_END + 1].strip(_ENDS):
                 self._leave_open(first, len(text))
         else:
             self._leave_open(first, last)

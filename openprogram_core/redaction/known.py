@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
-from openprogram_core.redaction.edits import PLACEHOLDER, Edit, Source, to_characters
+from openprogram_core.redaction.edits import (
+    PLACEHOLDER,
+    Edit,
+    Source,
+    apply_edits,
+    merge_edits,
+    to_characters,
+)
 from openprogram_core.redaction.loose import loose_value
 from openprogram_core.redaction.values import is_stand_in, is_strong, is_word
 
@@ -238,6 +245,15 @@ def _masked_span(data: bytes, start: int, end: int, kind: str, value: str) -> It
             tail = length
             break
     yield start, start + len(window[: run.end() + tail].encode("utf-8", "surrogatepass"))
+
+
+def without_values(text: str, values: Iterable[str]) -> str:
+    """Return ``text`` without ``values`` of 8 characters and more, in any spelling."""
+    usable = [value for value in values if len(value) >= SHORTEST]
+    if not usable:
+        return text
+    edits = known_edits(KnownValues(usable, 0), text, text.encode("utf-8", "surrogatepass"))
+    return apply_edits(text, merge_edits(edits, text))
 
 
 def known_edits(known: KnownValues, text: str, data: bytes) -> list[Edit]:

@@ -184,7 +184,7 @@ def test_the_call_s_own_key_goes_even_where_no_shape_counts() -> None:
 
 def test_a_key_echoed_as_the_id_of_a_streamed_call_goes_and_the_stream_stays_sound() -> None:
     events = stream_events(['{"a":', " 1}"], "arguments")
-    replaced = []
+    replaced: list[Any] = []
     for event in events:
         text = event.model_dump_json().replace("call_1", KEY)
         replaced.append(type(event).model_validate_json(text))
