@@ -9,8 +9,8 @@ from openprogram_core.redaction.values import is_stand_in, is_strong
 _REACH = 320
 _LONGEST = 8192
 _OPEN_TAG = re.compile(r"(?:<|&lt;)(?:[\w.-]{1,40}:)?\Z")
+_PREFIX = re.compile(r"[\w.-]{1,40}:")
 _TAG_END = re.compile(r"(?:\s[^<>]{0,256})?(?:>|&gt;)(?:\s*<!\[CDATA\[)?")
-_CLOSING = re.compile(r"(?:\]\]>\s*)?(?:<|&lt;)/")
 # `<add key="`, `<input type="text" name='`
 _NAMING_ATTRIBUTE = re.compile(
     r"""<(?P<element>[\w:.-]{1,40})(?P<attributes>\s[^<>]{0,256})?\s(?:key|name|id|property|itemprop)\s*=\s*["']\Z"""
@@ -77,11 +77,15 @@ def _element(text: str, name: str, last: int) -> tuple[int, int] | None:
     if tag is None or tag.group().endswith("/>"):
         return None
     start = tag.end()
-    closing = _CLOSING.search(text, start, start + _LONGEST)
-    if closing is None or is_stand_in(text[start : closing.start()]):
+    mark = "&lt;/" if tag.group().rstrip().endswith("&gt;") else "</"
+    end = text.find(mark, start, start + _LONGEST)
+    if end < 0:
         return None
-    named = re.compile(r"(?:[\w.-]{1,40}:)?" + re.escape(name)).match(text, closing.end())
-    return (start, closing.start()) if named is not None else None
+    behind = text[end + len(mark) : end + len(mark) + 256]
+    if not (behind.startswith(name) or _PREFIX.fullmatch(behind.partition(name)[0])):
+        return None
+    value = text[start:end].removesuffix("]]>")
+    return None if is_stand_in(value) else (start, start + len(value))
 
 
 def _attribute(text: str, attribute: re.Match[str], offset: int, last: int) -> tuple[int, int] | None:

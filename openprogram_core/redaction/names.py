@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
+from openprogram_core.redaction.edits import PLACEHOLDER
 from openprogram_core.redaction.rules import FieldRule
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -115,7 +116,8 @@ class FieldNames:
         return number
 
     def _look(self, name: str) -> int | None:
-        if len(name) > _LONGEST_NAME:
+        # A key that was redacted is no field, however it ends now: `-----END PRIVATE KEY-----`.
+        if len(name) > _LONGEST_NAME or PLACEHOLDER in name:
             return None
         plain = unquote(name) if "%" in name else name
         candidates = list(self._whole.get(_compact(plain), ()))

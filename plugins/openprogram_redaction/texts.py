@@ -181,9 +181,9 @@ TEXT_RULES = (
     ValueRule(
         name="sql-password",
         literals=("identified by", "password '", 'password "', "password for ", "password="),
-        pattern=r"(?i)(?:\b(?:create|alter|grant)\b[^;]{0,300}?\bidentified(?:\s+with\s+\w+)?\s+by(?:\s+password)?\s+"
-        r"|\b(?:create|alter)\s+(?:user|role|login)\b[^;\n]{0,200}?\bpassword(?:\s*=)?\s*"
-        r"|\bset\s+password\s+for\s+[^=;\n]{1,80}=\s*(?:password\()?)"
+        pattern=r"(?:\bIDENTIFIED(?:\s+WITH\s+\w+)?\s+BY(?:\s+PASSWORD)?\s+"
+        r"|(?i:\b(?:create|alter)\s+(?:user|role|login)\s+\S{1,80}\s[^;\n'\"]{0,60}?\bpassword(?:\s*=)?\s*)"
+        r"|(?i:\bset\s+password\s+for\s+[^=;\n]{1,80}=\s*(?:password\()?))"
         r"['\"](?P<secret>[^'\"\n:$%<{?][^'\"\n]*)['\"]",
         matches=(
             "CREATE USER x IDENTIFIED BY '" + body(4) + " x'",

@@ -178,7 +178,7 @@ def test_the_call_s_own_key_goes_even_where_no_shape_counts() -> None:
         messages=[echoing(KEY)], tools=[Tool(name=KEY, parameters={"properties": {KEY: {"const": KEY}}})]
     )
     assert KEY.encode() not in call.request(model, context, None).dump()
-    events = [StartEvent(message=echoing(KEY)), DoneEvent(reason="stop", message=echoing(KEY))]
+    events: list[Any] = [StartEvent(message=echoing(KEY)), DoneEvent(reason="stop", message=echoing(KEY))]
     assert KEY.encode() not in b"".join(as_text(row).encode() for row in RecordedStream(events, call).rows)
 
 

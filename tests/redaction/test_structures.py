@@ -126,6 +126,13 @@ def test_secret_keys_do_not_collide() -> None:
     assert redact(json.dumps({KEY: 1, other: 2})) == json.dumps({PLACEHOLDER: 1, f"{PLACEHOLDER} #2": 2})
 
 
+def test_a_key_that_was_redacted_is_no_secret_field() -> None:
+    label = "RSA PRIVATE " + "KEY-----"
+    value = {f"-----BEGIN {label}\n{BODY}{BODY}\n{BODY}{BODY}\n-----END {label}": True}
+    assert redact(redact(value)) == redact(value)
+    assert list(redact(value).values()) == [True]
+
+
 def test_json_text_keeps_every_byte_that_is_not_secret() -> None:
     text = (
         '{ "a" :1.50e3,\n\t"token" : "x1", "b": ["\\u00e9\\/", {"password":null}], "c": "k \\n'
