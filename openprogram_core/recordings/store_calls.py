@@ -251,8 +251,9 @@ def _take(summary: RecordingSummary, number: int, line: bytes | None) -> None:
             if head[2] in (b"done", b"error"):
                 _take_last(call, _parse(line)["event"])
             return
-        if not line.endswith(b"\n"):
-            raise _TornError("it is cut short: the writer was stopped, or is writing at this moment")
+    if not line.endswith(b"\n"):
+        raise _TornError("it is cut short: the writer was stopped, or is writing at this moment")
+    if number > 1:
         head = _request_head(line)
         if head is not None and _take_request_head(summary, line, head):
             return
