@@ -119,7 +119,7 @@ def compare(folder: Path) -> dict[str, float]:
     ours, theirs = folder / "conversation.jsonl", folder / "conversation.yaml"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import vcr  # type: ignore[import-untyped]  # it has no types
+        import vcr
 
         cassettes = vcr.VCR()
     with _server() as url, requests.Session() as session:
