@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 from openprogram_core.errors import OpenProgramError, ProviderError
@@ -81,7 +81,7 @@ async def run_wire_call(call: WireCall) -> AsyncGenerator[AssistantMessageEvent,
     refusal: ProviderError | None = None
     try:
         try:
-            connection.payloads = await interrupt.wait_for(call.open())
+            connection.payloads = await interrupt.wait_for(call.open)
         except _Aborted:
             await connection.close()
             for event in call.assembler.fail(_ABORTED, aborted=True):
@@ -113,7 +113,7 @@ async def _next_events(
     # What a reader made before it failed has happened to the assembler, so it is handed on.
     events: list[AssistantMessageEvent] = []
     try:
-        payload = await interrupt.wait_for(anext(connection.payloads, _END))
+        payload = await interrupt.wait_for(lambda: anext(connection.payloads, _END))
         for event in call.finish() if payload is _END else call.feed(payload):
             events.append(event)
             if event.type in ("done", "error"):
@@ -213,17 +213,18 @@ class _Interrupt:
         if self._waiting is not None:
             self._waiting.reschedule(self._loop.time())
 
-    async def wait_for(self, step: Awaitable[T]) -> T:
-        """Return what ``step`` gives; raises `_Aborted` when the signal is or becomes set."""
+    async def wait_for(self, step: Callable[[], Awaitable[T]]) -> T:
+        """Return what ``step`` gives; raises `_Aborted` when the signal is or becomes set.
+
+        A step is begun only when it is awaited: one that was made and left would keep its generator busy.
+        """
         if self._signal is None:
-            return await step
+            return await step()
         if self._signal.aborted:
-            if asyncio.iscoroutine(step):
-                step.close()
             raise _Aborted
         try:
             async with asyncio.timeout(None) as self._waiting:
-                return await step
+                return await step()
         except TimeoutError:
             if self._waiting is not None and self._waiting.expired():
                 raise _Aborted from None

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
+
 import openprogram_record
 from openprogram_core.providers import AssistantMessageEvent, Context
 from openprogram_core.recordings import RecordingWriteError, read_recording_file
@@ -93,6 +95,9 @@ def record_interrupted(path: Path, line: int) -> bool:
     return happened or seen[0] > line
 
 
+# Between the making of a step and its await there is a step that nobody awaits.
+@pytest.mark.filterwarnings("ignore:coroutine method:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_exception_between_any_two_lines_of_the_recorder(tmp_path: Path) -> None:
     line = 0
     while record_interrupted(tmp_path / f"{line}.jsonl", line):
