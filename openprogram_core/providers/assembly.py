@@ -257,10 +257,6 @@ class StreamAssembler:
         block = self._blocks.get(key)
         return block is not None and bool(block.citations)
 
-    def is_open(self, key: Hashable) -> bool:
-        """Whether ``key`` names a block that has begun and not ended."""
-        return key in self._blocks
-
     def text_of(self, key: Hashable) -> str:
         """The joined pieces of an open block, empty when there is none."""
         block = self._blocks.get(key)

@@ -64,27 +64,24 @@ def _nothing() -> None:
 
 def _patiently(take: Callable[[], object]) -> None:
     """Take a lock that others hold for moments. Raises OSError when somebody keeps it: it may be stopped."""
-    try:
-        take()
-        return
-    except OSError as error:
-        if error.errno not in _HELD:
-            raise
-    deadline, pause = time.monotonic() + LONGEST_WAIT_S, 0.0001
+    deadline, pause = None, 0.0001
     while True:
-        time.sleep(pause)
-        pause = min(pause * 2, 0.01)
         try:
             take()
             return
         except OSError as error:
             if error.errno not in _HELD:
                 raise
-            if time.monotonic() > deadline:
-                raise OSError(
-                    errno.ETIMEDOUT,
-                    f"another process has kept its lock for {LONGEST_WAIT_S:.0f} s; is it stopped?",
-                ) from None
+        now = time.monotonic()
+        if deadline is None:
+            deadline = now + LONGEST_WAIT_S
+        elif now > deadline:
+            raise OSError(
+                errno.ETIMEDOUT,
+                f"another process has kept its lock for {LONGEST_WAIT_S:.0f} s; is it stopped?",
+            )
+        time.sleep(pause)
+        pause = min(pause * 2, 0.01)
 
 
 def _append_locks(fd: int) -> tuple[Callable[[], object], Callable[[], object]]:
@@ -119,7 +116,9 @@ class WriterLocks:
         try:
             self.lock_append()
             self.unlock_append()
-        except OSError:
+        except OSError as error:
+            if error.errno == errno.ETIMEDOUT:
+                raise
             # The disk knows no locks, or its lock service is away. A fault of the file shows in the writing.
             self.lock_append = self.unlock_append = _nothing
         self.working = self.lock_append is not _nothing

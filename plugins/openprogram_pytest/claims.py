@@ -22,7 +22,6 @@ class Claims:
     def __init__(self) -> None:
         self._owners: dict[str, list[str]] = {}
         self._modules: set[Path] = set()
-        self.narrowed = False
 
     def add_items(self, items: Iterable[pytest.Item]) -> None:
         """Note whose recordings the collected tests are."""

@@ -86,6 +86,9 @@ class Journal:
         fd, created = open_for_appending(path)
         try:
             self._take(fd)
+        except OSError as error:
+            raise self._error(f"cannot be written: {words(error)}") from error
+        try:
             self._identity = identity(os.fstat(fd))
             self._begin_file(header, append)
         except BaseException as error:
@@ -99,8 +102,12 @@ class Journal:
         _journals.add(self)
 
     def _take(self, fd: int) -> None:
+        try:
+            self._locks = WriterLocks(fd)
+        except OSError:
+            os.close(fd)
+            raise
         self._fd = fd
-        self._locks = WriterLocks(fd)
         self._lock, self._unlock = self._locks.lock_append, self._locks.unlock_append
         self._sync = BackgroundSync(fd)
         self._alone = False

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from openprogram_core.recordings import read_recording_file
+from openprogram_core.providers import Context
+from openprogram_core.recordings import RecordingWriteError, locks, read_recording_file
+from openprogram_core.testing import scripted_model
+from openprogram_record import RecordingSink
+from openprogram_record._journal import Journal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGSTOP and resource limits")
 
@@ -101,3 +105,42 @@ def test_a_write_that_fell_short_is_taken_back_and_keeps_nobody_waiting(tmp_path
             (0, 2, "complete"),
             (1, 20, "complete"),
         ]
+
+
+HOLDING = """
+import sys, time
+from openprogram_core.recordings import WriterLocks
+
+with open(sys.argv[1], "r+b") as file:
+    locks = WriterLocks(file.fileno())
+    locks.lock_append()
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_lock_that_somebody_keeps_fails_the_call_and_is_never_taken_for_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "LONGEST_WAIT_S", 0.3)
+    path = tmp_path / "r.jsonl"
+    sink = RecordingSink(path)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(HOLDING), str(path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        for attempt in (
+            lambda: sink.begin_call(scripted_model(), Context(), None),
+            lambda: Journal(path, b"", append=True, max_row_bytes=1000),
+        ):
+            with pytest.raises(RecordingWriteError, match="another process has kept its lock"):
+                attempt()
+    finally:
+        holder.kill()
+        holder.communicate()
+    sink.begin_call(scripted_model(), Context(), None).end("complete")
+    sink.close()
+    with read_recording_file(path) as recording:
+        assert len(recording.calls) == 1
